@@ -174,7 +174,7 @@ def param(
 
 
 def constant(value: Any, *, init: Literal[False] = False) -> Any:
-    """A value in place of a parameter of a base class: it is no argument of the constructor."""
+    """A value in place of a parameter of a base class: it is not an argument of the constructor."""
     return field(default=value, init=init)
 
 
@@ -231,7 +231,7 @@ def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:
 
 
 class WithoutRidge:
-    """Ridge and criterion of a spectral method that declares none; not a dataclass, so that they are no parameters."""
+    """Ridge and criterion of a spectral method that declares none; not a dataclass, so that they are not parameters."""
 
     ridge: float | str | None = 0.0
     ridge_scale: str | None = "trace"

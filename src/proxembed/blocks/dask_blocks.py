@@ -136,7 +136,7 @@ RowBlocks._of_dask = DaskBlocks.of
 
 def results_of(X: Any, function: Callable[[Any], Any], names: Callable[[], Any] | None = None) -> Any:
     """``function`` of the rows of a dask collection, as a lazy one: a DataFrame of a DataFrame where the columns have
-    ``names``, else an array; without names RowBlocks of results that are no arrays."""
+    ``names``, else an array; without names RowBlocks of results that are not arrays."""
     frame = hasattr(X, "_meta_nonempty")
     tried = X._meta_nonempty if frame else np.zeros((1, X.shape[1]), X.dtype)
     found = function(tried)

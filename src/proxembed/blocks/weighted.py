@@ -31,7 +31,7 @@ class WeightedTargets:
 
 
 def row_weights(sample_weight: Any, n: int, of: str = "y") -> np.ndarray:
-    """``sample_weight`` of n rows of ``of`` as float64, (n,). Raises ValueError for another length, for what is no
+    """``sample_weight`` of n rows of ``of`` as float64, (n,). Raises ValueError for another length, for what is not a
     finite number of at least 0, and for zeros alone."""
     try:
         w = np.asarray(sample_weight, dtype=np.float64)
@@ -51,7 +51,7 @@ def row_weights(sample_weight: Any, n: int, of: str = "y") -> np.ndarray:
 
 def with_weights(y: Any, sample_weight: Any, rows: int, where: str) -> Any:
     """y with the weights of its rows; y itself for None. ``where``: the block, for a ValueError for weights of another
-    length, or that are no finite numbers of at least 0."""
+    length, or that are not finite numbers of at least 0."""
     if sample_weight is None:
         return y
     try:

@@ -523,7 +523,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     ) -> tuple[None, None, Calibration | None]:
         """Fit the classifier to classes; no cuts, and the map to probabilities."""
         if not hasattr(classifier, "predict"):
-            raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
+            raise ValueError(f"classifier={classifier!r} is not a classifier: it has no predict.")
         classifier.fit(X, labels.decode(labels.Y), **weights_of(w))
         if not _is_scored(classifier):
             return None, None, None

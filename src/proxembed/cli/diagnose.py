@@ -112,10 +112,12 @@ def show(found: dict[str, Any], json_output: bool) -> None:
         "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} "
         "(share of each component found again from half of the rows)",
     }
+    if not stable:
+        lines["stability"] = "not known: no half could be tried"
     if found["failed_resamples"]:
         lines["stability"] += f" ({found['failed_resamples']} halves could not be fitted)"
-    count = f"{len(stable)} component{'s' * (len(stable) != 1)}"
-    typer.echo(f"{found['method']}, {count}: {found['measure']} on {rows}")
+    count = f", {len(stable)} component{'s' * (len(stable) != 1)}" if stable else ""
+    typer.echo(f"{found['method']}{count}: {found['measure']} on {rows}")
     for name, text in lines.items():
         typer.echo(f"  {name:<16} {text}")
     if found["covariates"]:
@@ -132,4 +134,6 @@ def show(found: dict[str, Any], json_output: bool) -> None:
         typer.echo(f"                   and {len(worse) - SHOWN} more {found['what']}; --json lists all")
     for line in found["cuts"]:
         typer.echo(f"cut for the budget: {line}")
+    for line in found["missing"]:
+        typer.echo(f"cut: {line}")
     typer.echo(found["verdict"])

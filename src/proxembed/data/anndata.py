@@ -52,7 +52,7 @@ def from_anndata(
     Raises
     ------
     DataError
-        Where adata lacks what is asked for, or columns hold what is no label or group.
+        Where adata lacks what is asked for, or columns hold what is not a label or group.
 
     Examples
     --------

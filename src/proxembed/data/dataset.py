@@ -310,7 +310,7 @@ class Dataset:
         Parameters
         ----------
         sample_weight : sequence of float of shape (n,)
-            Numbers of at least 0. Ones alone are no weights.
+            Numbers of at least 0. Ones alone count as no weights.
 
         Raises
         ------

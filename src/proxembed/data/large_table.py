@@ -12,13 +12,13 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError
-from proxembed.data.readers import checked_rows, format_of, row_parts
+from proxembed.data.readers import checked_rows, format_of
 from proxembed.data.readers.columns import Columns, resolve
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
-from proxembed.data.readers.table_file import Block, ParquetFile, check_layout, form_of, open_table
+from proxembed.data.readers.table_file import Block, ParquetFile, TableFile, check_layout, form_of, open_table
 from proxembed.data.readers.table_labels import LabelColumns
 from proxembed.data.readers.text_layout import FileLayout
 from proxembed.tables import TableRows
@@ -85,7 +85,7 @@ class LargeTable:
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         """Features and ids of all rows, read as ``source`` has it."""
         read = 0
-        for part in map(_of_training, row_parts(self.path, source | {"found_id": None}, rows)):
+        for part in piece_parts(open_table(self.path, FileLayout.of(self.columns)), source, rows):
             read += part[0].shape[0]
             if read > self.n:
                 raise self._replaced(f"more than {self.n:,}")
@@ -115,8 +115,8 @@ class LargeTable:
         return list(file.pieces(rows))
 
 
-def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
-    """Features and ids of the rows of a piece, read as ``source`` has it."""
+def piece_parts(piece: TableFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
+    """Features and ids of the rows of a table or a piece of one, read as ``source`` has it."""
     for part in parts_of(piece, source | {"found_id": None}, rows):
         yield _of_training(checked_rows(piece.path, source, part))
 

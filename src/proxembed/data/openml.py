@@ -56,7 +56,7 @@ def fetch_openml_dataset(
     Raises
     ------
     DataError
-        Where the set is not to be had, a name fits no column, or columns hold what is no feature or label.
+        Where the set is not to be had, a name fits no column, or columns hold what is not a feature or label.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _default_target(details: Mapping[str, Any], columns: list[str], table: Colum
     told = details.get("default_target_attribute") or ""
     targets = [told] if told in columns else [part.strip() for part in told.split(",") if part.strip()]
     if not targets or not set(targets) <= set(columns):
-        reason = f"its default target {shorten(told)} is no column" if targets else "it has no default target"
+        reason = f"its default target {shorten(told)} is not a column" if targets else "it has no default target"
         raise table.fault(None, reason, "name the label columns with labels=[...]")
     return [column for column in columns if column in targets]
 

@@ -184,9 +184,7 @@ def _numbers(column: Any, name: str) -> NDArray[Any]:
     else:
         values = column.to_numpy(zero_copy_only=False)
     if values.dtype.kind not in "fiub":
-        raise ValueError(
-            f"Column {name!r} is of type {kind}, which are no numbers. Name the columns to use: features=[...]."
-        )
+        raise ValueError(f"Column {name!r} is of type {kind}, not of numbers. Name the columns to use: features=[...].")
     return values
 
 

@@ -35,7 +35,7 @@ def text_counts(
     Raises
     ------
     DataError
-        Where a row is no text, no stem is frequent enough, the vocabulary is empty or repeats a stem, or the stemmer
+        Where a row is not text, no stem is frequent enough, the vocabulary is empty or repeats a stem, or the stemmer
         (snowballstemmer, extra ``proxembed[text]``) is not installed.
 
     Examples
@@ -76,7 +76,7 @@ def _checked(texts: Iterable[str]) -> Iterator[str]:
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise DataError(
-                f"texts holds {shorten(repr(text))} in row {row}, which is no text; give a str, '' where there is none."
+                f"texts holds {shorten(repr(text))} in row {row}, which is not text; give a str, '' for no text."
             )
         yield text
 
@@ -85,7 +85,7 @@ def _distinct(vocabulary: Sequence[str]) -> list[str]:
     stems = list(vocabulary)
     if isinstance(vocabulary, str) or not stems or not all(isinstance(stem, str) for stem in stems):
         raise DataError(
-            f"vocabulary={shorten(repr(vocabulary))} is no list of stems; give those of the training texts."
+            f"vocabulary={shorten(repr(vocabulary))} is not a list of stems; give those of the training texts."
         )
     if len(set(stems)) < len(stems):
         twice = next(stem for place, stem in enumerate(stems) if stem in stems[:place])

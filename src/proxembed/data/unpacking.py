@@ -25,6 +25,7 @@ COPIED_BYTES = 1 << 20
 SHARE = 2  # of the memory: the program holds the rows and at least one copy
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+DEFLATE64 = 9
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 BUFFER_BYTES, LINE_BYTES = 1 << 20, 1 << 28
 AS_UTF8 = "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)"
@@ -135,7 +136,11 @@ def _zip(raw: BinaryIO) -> IO[bytes]:
     if len(members) != 1 or members[0].flag_bits & 1:
         held = f"{len(members):,} files" if len(members) != 1 else "a file with a password"
         raise DataError(f"the zip archive holds {held}; unpack it and give one file.")
-    return archive.open(members[0])
+    try:
+        return archive.open(members[0])
+    except NotImplementedError as error:
+        packing = "Deflate64" if members[0].compress_type == DEFLATE64 else "a way that Python does not read"
+        raise DataError(f"the zip archive is packed by {packing}; unpack it and give one file.") from error
 
 
 UNPACKERS: dict[bytes, Any] = {  # by the first bytes

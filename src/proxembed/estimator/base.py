@@ -639,7 +639,7 @@ class SpectralEmbedder(PartialFits, Reconstructs, Nested, WithoutRidge, Embedder
     ) -> np.ndarray | None:
         """What ``transform`` makes of (X - mean) / std, in one product with all factors. ``readout`` (W, level): of
         this embedding Z the scores Z W - 1 level', in float64, where their product takes no more time than Z. None
-        where the embedding is no product, or ``transform`` or the scores may raise an error."""
+        where the embedding is not a product, or ``transform`` or the scores may raise an error."""
         if not (self.transforms_plainly and self.multiplies_rows) or len(self.mean_) != X.shape[1]:
             return None
         V, dtype = self.components_.T, X.dtype

@@ -43,7 +43,7 @@ class Reconstructs:
         Raises
         ------
         ValueError
-            For Z of other than ``n_components_`` columns, or with entries that are no finite numbers.
+            For Z of other than ``n_components_`` columns, or with entries that are not finite numbers.
 
         Examples
         --------

@@ -137,7 +137,7 @@ class Rows:
         return CentredMatrix.centred(self.X, center).squared_norm()
 
     def weighted(self, template: Template) -> Template:
-        """The template with each row as often as it occurs; one that is stated so is told the number of rows."""
+        """The template with each row as often as it occurs; one that is stated so gets the number of rows."""
         if self.counts is None:
             return template
         own = self.counts if template.offset is None else self.counts[template.offset != 0]
@@ -410,7 +410,7 @@ class Rows:
         return sparse.csr_array((data, W.indices, W.indptr), shape=W.shape)
 
     def _kept(self, arguments: tuple[Any, ...], algorithm: Any, work: Callable[[], Any]) -> Any:
-        """``work()``, done once for the same arguments; algorithms that are no names are compared by identity."""
+        """``work()``, done once for the same arguments; algorithms that are not names are compared by identity."""
         key = (*arguments, _named(algorithm))
         if key not in self._searches:
             self._searches[key] = (work(), algorithm)

@@ -16,7 +16,7 @@ class Traits:
     takes_counts: bool = False  # y may hold numbers of at least 0, which are weights of labels
     numbers_scaling: str = "template"  # what scaling="auto" is where y holds numbers
     scales: bool = False  # it scales for itself, and takes the features as they are
-    each_size: bool = False  # the first k of more components are no embedding of size k
+    each_size: bool = False  # the first k of more components are not the embedding of size k
     own_matrices: bool = False  # made of matrices of the user's own: no search draws it
     direct: bool = False  # it places the rows themselves
     combines: bool = False  # it is made of several methods, each of which is lifted by itself

@@ -28,7 +28,7 @@ FILL = (
 FOR_NUMBERS = {"LFDA": "MFA(target_neighbors=10), "}  # what serves numbers as well as slices do
 LOST = 1e-4  # of the scatter of sparse rows, that rounding may make
 NO_FLOATS = (
-    "X holds entries that are no floating-point numbers ({}). Pass numbers: dates as days since one of them, integers "
+    "X holds entries that are not floating-point numbers ({}). Pass numbers: dates as days since one of them, integers "
     "that fit float64."
 )
 TEXTS = (
@@ -67,9 +67,9 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
     """X as a float32 or float64 array, or a canonical CSR array; the caller's object is never changed. With ``reset``
     (fit) the names and the number of features are remembered, else they are compared. ``block``: X is a part of fit's
     rows, of which one row is enough. ``product``: X will be multiplied, and the caller sees by the product where
-    entries are not finite; these pass here, and entries of sparse X may repeat. Raises ValueError for what is no matrix
-    of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit for numbers that
-    cannot be squared."""
+    entries are not finite; these pass here, and entries of sparse X may repeat. Raises ValueError for what is not a
+    matrix of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit for numbers
+    that cannot be squared."""
     if isinstance(X, RowBlocks):
         raise ValueError(
             f"{type(estimator).__name__} does not take blocks of rows here. Pass X as an array: a sample of "
@@ -182,7 +182,7 @@ def refuse_moments(X: Any) -> None:
 
 
 def _parts_that_may_be_moments(X: Any) -> list[Any]:
-    """X as an array, or those columns of a table whose type is no number's."""
+    """X as an array, or those columns of a table of numbers."""
     if hasattr(X, "dtypes") and hasattr(X, "iloc"):
         columns = range(X.shape[1]) if X.ndim == 2 else ()
         return [X.iloc[:, j] for j in columns if X.dtypes.iloc[j].kind in "mMO"]

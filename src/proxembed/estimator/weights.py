@@ -85,7 +85,7 @@ def weights_of(counts: np.ndarray | None, rows: Any = slice(None)) -> dict[str, 
 
 def checked_weights(sample_weight: Any, X: Any, y: Any = None) -> np.ndarray:
     """``sample_weight`` as float64, (n,). Raises ValueError for another length than that of y (of X, where y is None),
-    for what is no finite number of at least 0, and for zeros alone."""
+    for what is not a finite number of at least 0, and for zeros alone."""
     name, rows = ("X", X) if y is None else ("y", y)
     n = rows.n if isinstance(rows, Targets) else _num_samples(rows)
     return row_weights(sample_weight, n, name)

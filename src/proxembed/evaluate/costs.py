@@ -67,6 +67,7 @@ class Shape(NamedTuple):
     w: float
     c: int
     p: int | None = None
+    grouped: bool = False  # whether rows are in groups, which the folds of an honest map keep together
 
     @property
     def stored(self) -> int:
@@ -267,10 +268,10 @@ def grown_labels(c: int) -> int:
 
 def map_work(layout: Layout, shape: Shape) -> float:
     """Work of a fit of a layout: of the method, on folds too for an honest map (TargetSpace has its own form without
-    them), of the principal scores of the features, and of the map."""
+    them, but of groups), of the principal scores of the features, and of the map."""
     plane = layout.layout == COMPONENTS
     method = method_for(shape.n, shape.d, not plane) if layout.method is None else layout.member()
-    refits = FOLDS * bool(layout.honest and not isinstance(method, TargetSpace))
+    refits = FOLDS * bool(layout.honest and (shape.grouped or not isinstance(method, TargetSpace)))
     work = (1 + refits) * fit_work(method, shape)
     if plane:
         return work

@@ -30,10 +30,10 @@ from proxembed.measures.metrics import average_precision
 from proxembed.measures.neighbors import new_neighbor_weights
 from proxembed.measures.outputs import near_outputs, q2_each
 from proxembed.methods.around import fitted_embedding, scored_embedding, with_size
-from proxembed.methods.pipeline import embedding_part
+from proxembed.methods.pipeline import embedding_part, groups_apart
 from proxembed.params import accept_classes
 from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
-from proxembed.splits.splits import Split, as_splits, crossfit_blocks, labelled_folds, splits_of_present
+from proxembed.splits.splits import Split, as_splits, crossfit_blocks, groups_of, labelled_folds, splits_of_present
 from proxembed.splits.splits import crossfit as out_of_fold
 from proxembed.tables import RawRows, TableRows
 from proxembed.targets.known import take_labels
@@ -64,7 +64,7 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
         Must hold out every row whose labels are known. Rows held out several times get the mean. Of RowBlocks the
         number of random folds.
     groups : array of shape (n,), optional
-        Passed to a splitter.
+        Passed to a splitter, and to the fits of an estimator that takes them.
 
     Returns
     -------
@@ -92,8 +92,9 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
             raise ValueError("groups is not allowed with blocks of rows, whose folds are random; leave it out.")
         return crossfit_blocks(method, blocks, cv)
     X, known = checked_rows(X, y, getattr(last_step(method), "target_type", None))
-    whole = clone(method).fit(X, y).transform(X)
-    return out_of_fold(accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known)
+    whole = clone(method).fit(X, y, **groups_of(method, groups)).transform(X)
+    given = accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known
+    return out_of_fold(*given, groups=groups)
 
 
 def checked_rows(X: Any, y: Any, target_type: Any = None) -> tuple[Any, np.ndarray]:
@@ -114,7 +115,7 @@ def targets_of(y: Any, target_type: Any = None) -> Targets:
     return found if isinstance(found, Outputs) else LabelMatrix.of(y, target_type)
 
 
-SHUFFLE, HALF = "shuffle", "half"
+SHUFFLE, HALF, KILLED = "shuffle", "half", "killed"
 LEVEL = 0.05  # of the test against shuffled labels
 LEAST_DISTINCT = round(1 / LEVEL)  # different shuffles, with which p can reach the level
 WORSE_BY = 0.01  # a label's average precision has to fall by more to be called worse
@@ -140,7 +141,8 @@ class Diagnosis:
     worse_labels : tuple of dict
         ``label``, ``n`` (positive rows) and average precision ``raw`` and ``embedded``, largest loss first.
     stability : tuple of float
-        For each component the share, from 0 to 1, that is found again from a random half of the rows.
+        For each component the share, from 0 to 1, that is found again from a random half of the rows. Empty, as
+        ``angles``, where no half could be tried.
     angles : tuple of float
         Mean principal angles in degrees between the embeddings of all rows and of a half, smallest first.
     failed_resamples : int
@@ -163,6 +165,8 @@ class Diagnosis:
     permuted : tuple of (float, float, float)
         Of each shuffle of numbers: the measure on held-out rows, on the rows of fit, and the mean over the outputs of
         the absolute correlation of shuffled and true values. Empty for labels.
+    killed : int
+        Shuffles and halves that are left out, as their worker process was killed twice.
     components : tuple of dict
         Of each component, if requested: ``component`` (from 1), ``statistic`` (pseudo-F), ``p``, ``share`` of the
         variance of y that it explains after the covariates (0 to 1), and ``n_permutations``.
@@ -199,6 +203,7 @@ class Diagnosis:
     tested: float | None = None
     permuted: tuple[Sequence[float], ...] = ()
     components: tuple[dict[str, Any], ...] = ()
+    killed: int = 0
 
     @property
     def optimism(self) -> float:
@@ -229,6 +234,7 @@ class Diagnosis:
             "n_all": self.n_all,
             "permuted": [list(each) for each in self.permuted],
             "components": [dict(each) for each in self.components],
+            "killed": self.killed,
         }
 
 
@@ -293,7 +299,8 @@ def diagnose(
     cv : splitter or list of splits, optional
         Used instead of folds that are stratified, of whole groups, or in the order of time.
     groups : array of shape (n,), optional
-        The group of each row, such as a patient: folds, shuffles and halves keep its rows together.
+        The group of each row, such as a patient: folds, shuffles and halves keep its rows together, and so do the
+        folds inside them, by which scaling and penalty are chosen and an honest ``Layout`` places rows.
     times : array of shape (n,), optional
         The time of each row, as a number: folds are in its order, and labels are shifted along it.
     crossfit : bool, default=False
@@ -301,7 +308,8 @@ def diagnose(
     sample_rows : int, default=20,000
         Largest number of sampled rows of RowBlocks.
     n_jobs : int, default=1
-        Processes for the shuffles and the halves.
+        Processes for the shuffles and the halves. One whose process is killed twice, such as for lack of memory, is
+        left out (``Diagnosis.killed``).
     store : Ledger, optional
         Stores each finished shuffle and half, and returns those of an interrupted run.
     target_type : {"real", "classes", "labels"} or dict, optional
@@ -353,28 +361,28 @@ def diagnose(
     _check(n_shuffles=n_shuffles, n_resamples=n_resamples, seed=seed, n_permutations=n_permutations)
     X, y, groups, times, cv, sample_weight = _present(X, y, groups, times, cv, sample_weight, per_component)
     target_type = target_type or getattr(last_step(estimator), "target_type", None)
-    X, y, labels, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None, target_type)
-    groups, times = checked_units(groups, times, X.shape[0])
+    X, y, labels, n_all, groups, times = _looked_at(X, y, sample_rows, seed, groups, times, target_type)
     measure, y = _checked_measure(measure, labels, sample_weight), labels if isinstance(labels, Outputs) else y
     method = accept_classes(clone(embedding_method(estimator, X, y, weighed=sample_weight is not None)))
     splits = _splits(labels, X, y, cv, n_folds, groups, times, seed)
     shuffle = LabelShuffle.of(labels, splits, groups=groups, times=times)
-    whole = np.asarray(clone(method).fit(X, y, **weights_of(sample_weight)).transform(X), dtype=np.float64)
+    Z = _embedding(method, X, y, sample_weight, groups)
     test = partial(component_tests, covariates=covariates, groups=groups, times=times, n_permutations=n_permutations)
-    components = test(method, X, labels, whole.shape[1], seed=seed) if per_component else ()
-    true, raw = (_scores(m, X, y, labels, splits, measure, sample_weight) for m in (method, None))
+    components = test(method, X, labels, Z.shape[1], seed=seed) if per_component else ()
+    true, raw = (_scores(m, X, y, labels, splits, measure, sample_weight, groups) for m in (method, None))
     rows = _drawn_rows(shuffle, n_shuffles, groups, n_resamples, seed)
     scored = _folds_of_shuffles(true, labels.c)
-    refits = _Refits(method, X, y, labels, [splits[j] for j in scored], measure, whole, rows, sample_weight)
+    refits = _Refits(method, X, y, labels, [splits[j] for j in scored], measure, Z, rows, sample_weight, groups)
     null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
         **_values(measure, labels, raw, true),
-        **_halves(cosines, whole.shape[1]),
+        **_halves(cosines, Z.shape[1]),
         n=X.shape[0],
         n_all=n_all,
-        embedding=out_of_fold(method, X, y, whole, splits, labels.rows_any, sample_weight) if crossfit else None,
+        embedding=out_of_fold(method, X, y, Z, splits, labels.rows_any, sample_weight, groups) if crossfit else None,
         **_tested(_mean([true[fold].held_out for fold in scored]), null, shuffle),
         components=components,
+        killed=sum(map(len, rows.values())) - len(null) - len(cosines),
     )
 
 
@@ -440,16 +448,24 @@ def _tested(tested: float, values: list[Any], shuffle: LabelShuffle) -> dict[str
 
 
 def _looked_at(
-    X: Any, y: Any, sample_rows: int, seed: int, by_rows: bool, target_type: Any
-) -> tuple[Any, Any, Targets, int | None]:
-    """The checked rows in memory, or a sample of blocks with the number of all their rows; y as given and as read."""
+    X: Any, y: Any, sample_rows: int, seed: int, groups: Any, times: Any, target_type: Any
+) -> tuple[Any, Any, Targets, int | None, Any, Any]:
+    """The checked rows in memory, or a sample of blocks with the number of all their rows; y as given and as read; the
+    checked groups and times."""
     blocks = blocks_of(X, y)
     if blocks is not None:
-        if not by_rows:
+        if groups is not None or times is not None:
             raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
         X, y = blocks.sample(sample_rows, seed=seed)
     n_all = None if blocks is None else blocks.reduce(_rows_of_piece, sum)
-    return checked_rows(X, y, target_type)[0], y, targets_of(y, target_type), n_all
+    X, labels = checked_rows(X, y, target_type)[0], targets_of(y, target_type)
+    return X, y, labels, n_all, *checked_units(groups, times, X.shape[0])
+
+
+def _embedding(method: Any, X: Any, y: Any, weights: np.ndarray | None, groups: Any) -> np.ndarray:
+    """The embedding of all rows by one model of them."""
+    model = clone(method).fit(X, y, **weights_of(weights), **groups_of(method, groups))
+    return np.asarray(model.transform(X), dtype=np.float64)
 
 
 def _rows_of_piece(rows: RowBlocks, number: int) -> int:
@@ -512,27 +528,29 @@ class _Fold:
 
 
 def _scores(
-    method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], measure: Measure, weights: np.ndarray | None
+    method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], measure: Measure, *units: Any
 ) -> list[_Fold]:
-    """The scores of a method on each split, labels as they were given; of all features, scaled, where it is None."""
-    return [_score(readings, measure) for readings in _readings(method, X, y, labels, splits, weights)]
+    """The scores of a method on each split, labels as they were given; of all features, scaled, where it is None;
+    ``units``: weights and groups of the rows."""
+    return [_score(readings, measure) for readings in _readings(method, X, y, labels, splits, *units)]
 
 
 def _readings(
-    method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], weights: np.ndarray | None
+    method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], weights: np.ndarray | None, groups: Any
 ) -> Iterator[Readings]:
     """What the read-outs of a method predict on each split; of many labels in single precision."""
     if isinstance(labels, Outputs):
-        yield from _output_readings(method, X, labels, splits, weights)
+        yield from _output_readings(method, X, labels, splits, weights, groups)
         return
     dtype = np.float32 if labels.c > MANY_LABELS else np.float64
     for train, held_out in ((split.train, split.held_out) for split in splits):
+        units: dict[str, Any] = {"weights": weights, "groups": _groups_inside(groups, labels, train)}
         if method is None:
-            part = make_part(X, labels, train, held_out, weights=weights)
+            part = make_part(X, labels, train, held_out, **units)
             yield Readings(part.X, part.X_held_out, part, dtype=dtype)
         else:
-            part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train), weights=weights)
-            Z, Z_held_out, own = scored_embedding(method, *part.rows_for(method), part.weights)
+            part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train), **units)
+            Z, Z_held_out, own = scored_embedding(method, *part.rows_for(method), part.weights, part.groups)
             if own is None:
                 yield Readings(Z, Z_held_out, part, dtype=dtype)
             else:
@@ -540,18 +558,24 @@ def _readings(
 
 
 def _output_readings(
-    method: Any, X: Any, outputs: Outputs, splits: list[Split], weights: np.ndarray | None
+    method: Any, X: Any, outputs: Outputs, splits: list[Split], weights: np.ndarray | None, groups: Any
 ) -> Iterator[Readings]:
     """The same of numbers."""
     for train, held_out in ((split.train, split.held_out) for split in splits):
+        units: dict[str, Any] = {"weights": weights, "groups": _groups_inside(groups, outputs, train)}
         if method is None:
-            part = make_part(X, outputs, train, held_out, weights=weights)
+            part = make_part(X, outputs, train, held_out, **units)
             yield OutputReadings(part.X, part.X_held_out, part)
         else:
-            part = unscaled_part(X, outputs, train, held_out, weights=weights)
-            model, Z, Z_held_out = fitted_embedding(method, *part.rows_for(method), part.weights)
+            part = unscaled_part(X, outputs, train, held_out, **units)
+            model, Z, Z_held_out = fitted_embedding(method, *part.rows_for(method), part.weights, part.groups)
             own = last_step(model)
             yield OutputReadings(Z, Z_held_out, part, model=own if hasattr(own, "output_readout") else None)
+
+
+def _groups_inside(groups: Any, labels: Targets, train: np.ndarray) -> np.ndarray | None:
+    """The groups of training rows, which inner folds keep together."""
+    return None if groups is None else groups_apart(np.asarray(groups)[train], labels.take(train))
 
 
 def _held_out(readings: Readings, measure: Measure) -> float:
@@ -604,13 +628,14 @@ class _Refits(Evaluator):
     whole: np.ndarray
     rows: Mapping[str, list[np.ndarray]]
     weights: np.ndarray | None = None
+    groups: Any = None
 
     @cached_property
     def name(self) -> str:
         """A hash of all that the fits depend on."""
         parameters = sorted(self.method.get_params().items())
-        weights = () if self.weights is None else (self.weights,)
-        return digest(self.X, self.labels, self.splits, self.measure.name, *self.rows.values(), parameters, *weights)
+        units = [np.asarray(each) for each in (self.weights, self.groups) if each is not None]
+        return digest(self.X, self.labels, self.splits, self.measure.name, *self.rows.values(), parameters, *units)
 
     def evaluate(self, kind: str, number: int) -> Any:
         """The value of a shuffle, or the cosines of a half."""
@@ -619,6 +644,10 @@ class _Refits(Evaluator):
     def key(self, kind: str, number: int) -> list[Any]:
         """What the fits depend on, the kind of the fit and its number."""
         return ["diagnosis", self.name, kind, number]
+
+    def lost(self, kind: str, number: int, reason: str) -> Any:
+        """What stands for a fit whose process was killed twice."""
+        return KILLED
 
     def plain(self, value: Any) -> dict[str, Any]:
         """The value, which may be None."""
@@ -630,13 +659,17 @@ class _Refits(Evaluator):
 
 
 def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any], list[Any]]:
-    """The values of all shuffles and the cosines of all halves."""
+    """The values of all shuffles and the cosines of all halves, but for those whose process was killed twice."""
     trials = {kind: Trial(kind, kind) for kind in (SHUFFLE, HALF)}
     work = [Work(trials[kind], [number]) for kind in trials for number in range(len(refits.rows[kind]))]
     if Loop(refits, n_jobs=n_jobs, ledger=store).run(OneBatch(work)).interrupted:
         raise KeyboardInterrupt
-    null, cosines = (list(trial.outcomes.values()) for trial in trials.values())
-    return null, cosines
+    done = [[each for each in trial.outcomes.values() if not _is_killed(each)] for trial in trials.values()]
+    return done[0], done[1]
+
+
+def _is_killed(outcome: Any) -> bool:
+    return isinstance(outcome, str) and outcome == KILLED
 
 
 def _null(asked: _Refits, order: np.ndarray) -> Any:
@@ -645,7 +678,7 @@ def _null(asked: _Refits, order: np.ndarray) -> Any:
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
     for method in (asked.method, with_size(asked.method, None)):
         try:
-            folds = _readings(method, asked.X, y, labels, asked.splits, asked.weights)
+            folds = _readings(method, asked.X, y, labels, asked.splits, asked.weights, asked.groups)
             if isinstance(labels, Outputs):
                 scored = [(fold.held_out, fold.own_rows) for fold in (_score(each, asked.measure) for each in folds)]
                 return [*map(_mean, zip(*scored, strict=True)), _likeness(asked.labels, labels)]
@@ -691,8 +724,8 @@ def _cosines(asked: _Refits, part: np.ndarray) -> tuple[np.ndarray, np.ndarray] 
     method, X, y, whole = asked.method, asked.X, asked.y, asked.whole
     others = np.setdiff1d(np.arange(len(whole)), part)
     try:
-        weighed = weights_of(asked.weights, part)
-        Z = clone(method).fit(X[part], take_labels(y, part), **weighed).transform(X[others])
+        more = weights_of(asked.weights, part) | groups_of(method, asked.groups, part)
+        Z = clone(method).fit(X[part], take_labels(y, part), **more).transform(X[others])
     except ValueError:
         return None
     basis, own = _basis(np.asarray(Z, dtype=np.float64)), _unit(whole[others])
@@ -722,11 +755,13 @@ def _halves(cosines: Any, k: int) -> dict[str, Any]:
 
 def _stability(cosines: Any, k: int) -> tuple[float, ...]:
     rows = [np.zeros(k) if found is None else found[0] for found in cosines]
-    return tuple(np.mean(rows, axis=0).tolist())
+    return tuple(np.mean(rows, axis=0).tolist()) if rows else ()
 
 
 def _angles(cosines: Any, k: int) -> tuple[float, ...]:
     """Mean principal angles in degrees; dimensions that a half lacks are at 90."""
+    if not cosines:
+        return ()
     rows = np.zeros((len(cosines), k))
     for row, found in zip(rows, cosines, strict=True):
         if found is not None:

@@ -122,7 +122,7 @@ def _fitted(layout: Layout, part: Part, honest: bool, shuffled: bool) -> tuple[L
             warnings.simplefilter("ignore")
         fitted = clone(layout).set_params(honest=honest)
         X, y, _ = part.rows_for(layout)
-        fitted.fit(X, y if layout.traits.labels is not None else None)
+        fitted.fit(X, y if layout.traits.labels is not None else None, groups=part.groups)
         return fitted, _places(fitted, part, honest, shuffled)
 
 
@@ -340,7 +340,7 @@ def output_evidence(
                 honest = _output_plane(name, unseen, Z_new, each, wide, functools.partial(_named, keep, "honest"))
                 planes.append(replace(honest, honest=True))
         model, Z, Z_held_out = fitted_embedding(
-            with_size(method, max(sizes, default=None)), *part.rows_for(method), part.weights
+            with_size(method, max(sizes, default=None)), *part.rows_for(method), part.weights, part.groups
         )
         own = model if hasattr(model, "output_readout") else None
         fitted = {
@@ -380,7 +380,7 @@ def _honest_places(method: Any, Z: np.ndarray, part: Part) -> Arrays:
     X, y, _ = part.rows_for(method)
     folds: Any = StratifiedFolds if part.groups is None else GroupFolds
     splits = as_splits(folds(FOLDS, random_state=part.seed), X, part.labels, part.groups)
-    return (crossfit(method, X, y, Z, splits, part.labels.rows_any, part.weights),)
+    return (crossfit(method, X, y, Z, splits, part.labels.rows_any, part.weights, part.groups),)
 
 
 def held_out_evidence(
@@ -545,7 +545,7 @@ def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
         return map_of(fitted_layout(method, part), part)
     if hasattr(method, "label_scores"):
         return own_embedding(method, part)[:2]
-    return embedded_within_bound(method, *part.rows_for(method), part.weights)
+    return embedded_within_bound(method, *part.rows_for(method), part.weights, part.groups)
 
 
 def _panel(title: str, Z: Any, Z_held_out: Any, part: Part, label_names: Any) -> tuple[Any, ...]:

@@ -63,6 +63,10 @@ class MeansOfFolds:
         """What a map keeps of the neighbours in X, the mean over the folds."""
         return entry["kept"]["mean"] if entry.get("kept") else None
 
+    def lacks_exchange(self, entry: dict[str, Any]) -> bool:
+        """Whether ``exchanged`` is not known of the rows that count."""
+        return False
+
     def exchanged(self, entry: dict[str, Any]) -> float | None:
         """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
         return entry.get("exchanged")
@@ -136,7 +140,9 @@ class TestGains:
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Value of a measure on the test rows."""
-        return entry["scores"][name]["test"] if self.whole else self.recomputed(entry, *name[:-1].rsplit(" (", 1))
+        found = None if self.whole else self.recomputed(entry, *name[:-1].rsplit(" (", 1))
+        worst = self.whole or entry.get("failures")  # which of one that failed is that of all rows
+        return entry["scores"][name]["test"] if found is None and worst else found
 
     def shown(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
         """The entry whose value stands for a side: the one of the best mean."""
@@ -150,9 +156,14 @@ class TestGains:
         """What a map keeps of the neighbours of the test rows in X."""
         return self.results.kept.get((entry["arm"], entry["k"], TEST))
 
+    def lacks_exchange(self, entry: dict[str, Any]) -> bool:
+        """Whether ``exchanged`` is known of all test rows alone, not of those that are kept."""
+        return (entry["arm"], entry["k"], TEST) in self.results.exchanged and self.exchanged(entry) is None
+
     def exchanged(self, entry: dict[str, Any]) -> float | None:
         """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
-        return self.results.exchanged.get((entry["arm"], entry["k"], TEST))
+        scores = self.results.exchanged if self.whole else self.results.exchanged_alone
+        return scores.get((entry["arm"], entry["k"], TEST))
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on the test rows."""

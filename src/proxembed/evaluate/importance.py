@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 MOST_BLOCKS = 200  # of adjacent features that change places together, where there are more features
-ORDERED_BLOCKS = 20  # of features in order, such as wavelengths: a row with one strange wavelength is no spectrum
+ORDERED_BLOCKS = 20  # of features in order, such as wavelengths: a row with one strange wavelength is not a spectrum
 MOST_ROWS = 200  # held-out rows that are predicted again for each block
 CHUNK_BYTES = 2**25
 

@@ -22,7 +22,7 @@ def fitted_layout(layout: Layout, part: Part) -> Layout:
     those that differ in the weight of the features."""
     layout, (X, y, X_held_out) = clone(layout), part.rows_for(layout)
     if layout.method is None or layout.honest:
-        return layout.fit(X, y)
+        return layout.fit(X, y, groups=part.groups)
     key = settings_digest(layout.method)
     if key not in part.laid_out:
         method, new = layout.member().fit(X, y), X_held_out.astype(np.float64)

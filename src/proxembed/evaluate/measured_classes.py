@@ -1,4 +1,4 @@
-"""What the page shows of columns of classes beside numbers: how well held-out rows of each class are told."""
+"""What the page shows of columns of classes beside numbers: how well held-out rows of each class are recognised."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def class_section(
     groups: Any = None,
     sample_weight: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """How well a column of classes is told on held-out rows, as plain data.
+    """How well a column of classes is predicted on held-out rows, as plain data.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def class_section(
     Returns
     -------
     dict
-        ``accuracy``; ``balanced``: the mean over the classes of the share of their held-out rows that are told, with
+        ``accuracy``; ``balanced``: the mean over the classes of the share of their held-out rows that are right, with
         its 95 % ``interval`` (None below two rows); ``table``: per class its held-out rows, average precisions,
         precision and recall; ``confusion``: rows of each class (down) by the predicted class (across), None above 12.
     """
@@ -92,7 +92,7 @@ def _per_class(scores: np.ndarray) -> np.ndarray:
 def _balanced(
     truth: np.ndarray, told: np.ndarray, w: np.ndarray, groups: Any
 ) -> tuple[float | None, list[float] | None]:
-    """The mean over the classes of the share of rows that are told, and 1.96 standard deviations of it on rows (whole
+    """The mean over the classes of the share of rows that are right, and 1.96 standard deviations of it on rows (whole
     groups) that are drawn again, on both sides."""
     if not w.any():
         return None, None

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from proxembed.algebra.shared import Shared, key_of
 from proxembed.classify.ridge import fit_readout, loo_penalty, ridge_fit
+from proxembed.data.dataset import copied_rows
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import held_under, with_weighted_means
@@ -31,6 +32,8 @@ from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.targets import Targets, rows_with_known_cell
+
+from .results import TEST
 
 INNER_FOLDS = 3
 CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3
@@ -71,6 +74,7 @@ class Part:
     raw: Any = None  # (training rows, held-out rows)
     weights: np.ndarray | None = None  # how often each training row counts; None: once
     weights_held_out: np.ndarray | None = None
+    alone: np.ndarray | None = None  # which test rows have no copy among the training rows (mask); None: all
     shared: Shared = field(default_factory=Shared, repr=False, compare=False)  # by the fits on these rows, or some
 
     @property
@@ -93,7 +97,8 @@ class Part:
         own = self.unscaled
         own = None if own is None else Unscaled(own.X, own.train[rows], own.train[held_out])
         given = None if self.given is None else take_labels(self.given, rows)
-        part = replace(self, labels=self.labels.take(rows), given=given, weights=some_weights(self.weights, rows))
+        some: dict[str, Any] = {"weights": some_weights(self.weights, rows), "groups": self._groups_of(rows)}
+        part = replace(self, labels=self.labels.take(rows), given=given, alone=None, **some)
         if self.raw is not None:
             part = scaled_part(replace(part, X=self.raw[0][rows], X_held_out=self.raw[0][held_out]), self.scaling)
         else:
@@ -101,12 +106,17 @@ class Part:
         vars(part)["latest"] = self._latest_inside.setdefault(key_of(rows, held_out), OrderedDict())
         return part
 
+    def _groups_of(self, rows: Any) -> np.ndarray | None:
+        """The groups of some training rows; None without groups."""
+        return None if self.groups is None else np.asarray(self.groups)[rows]
+
     def first(self, rows: int) -> "Part":
         """The part with its first training rows only."""
         own = self.unscaled
         own = None if own is None else own._replace(train=own.train[:rows])
         raw = None if self.raw is None else (self.raw[0][:rows], self.raw[1])
         some: dict[str, Any] = {"labels": self.labels.take(np.arange(rows)), "unscaled": own, "raw": raw}
+        some["groups"] = self._groups_of(slice(rows))
         return replace(self, X=self.X[:rows], weights=some_weights(self.weights, slice(rows)), **some)
 
     def shuffled(self) -> "Part":
@@ -189,8 +199,7 @@ class Part:
     @cached_property
     def inner(self) -> np.ndarray:
         """Inner fold of each row with known labels, on which cuts and probabilities are tuned."""
-        groups = None if self.groups is None else np.asarray(self.groups)[self.known_rows]
-        return inner_folds(len(self.known_rows), groups, INNER_FOLDS, self.seed)
+        return inner_folds(len(self.known_rows), self._groups_of(self.known_rows), INNER_FOLDS, self.seed)
 
     @property
     def of_classes(self) -> bool:
@@ -336,6 +345,9 @@ def prepare(dataset: Any, split: Split, seed: int = 0, **more: Any) -> Part:
         )
     facts = {"name": split.name, "rows": held_out, "seed": seed, **units_of(dataset, train), **more}
     facts["weights"] = dataset.sample_weight
+    if split.name == TEST:
+        alone = ~copied_rows(dataset, held_out, train)
+        facts["alone"] = None if alone.all() or not alone.any() else alone
     return make_part(dataset.X, dataset.targets, train, held_out, **facts)
 
 

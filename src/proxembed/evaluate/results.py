@@ -84,6 +84,7 @@ class Results:
     queries: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     kept: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # of the neighbours in X, by maps
     exchanged: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # see ``exchange_score``
+    exchanged_alone: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # test rows without a copy
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)
@@ -102,6 +103,7 @@ BY_KEY = (
     "queries",
     "kept",
     "exchanged",
+    "exchanged_alone",
 )
 BY_FOLD = "folds", "scalings", "held_out", "constants", "same_rows", "truths"
 Key = tuple[str, int | None]

@@ -100,6 +100,7 @@ class Scores:
     queries: ByKey = field(default_factory=dict)
     kept: ByKey = field(default_factory=dict)
     exchanged: ByKey = field(default_factory=dict)
+    exchanged_alone: ByKey = field(default_factory=dict)
     curves: dict[str, dict[int, float]] = field(default_factory=dict)  # of further measures of a search, by name
 
     def plain(self) -> dict[str, Any]:
@@ -220,7 +221,7 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
         fresh, weights = with_size(estimator, k), weights_for(arm, part)
         if isinstance(fresh, Layout) and weights is None:
             return Embedding(*map_of(fitted_layout(fresh, part), part), bounded)
-        given = fresh, *part.rows_for(estimator), weights
+        given = fresh, *part.rows_for(estimator), weights, part.groups
         if part.outputs is None:
             Z, Z_held_out, own = scored_embedding(*given)
         else:
@@ -295,6 +296,7 @@ class Measured(NamedTuple):
     query_seconds: float | None = None
     kept: float | None = None
     exchanged: float | None = None
+    exchanged_alone: float | None = None
 
 
 class Readings:
@@ -449,10 +451,12 @@ class Readings:
         truth = part.held_out_sets if sets else part.Y_held_out
         return measure.value(truth, reading, measures.min_positives, part.known_held_out, part.weights_held_out)
 
-    def exchanged(self, k: int) -> float:
-        """How far held-out rows agree more with their own neighbours than with those of other rows."""
-        Y, near, *_ = self.neighbors(k)
-        return exchange_score(self.part.held_out_sets, Y, near)
+    def exchanged(self, k: int) -> tuple[float, float | None]:
+        """How far held-out rows agree more with their own neighbours than with those of other rows; and the same of
+        test rows without a copy in training, None where none has one."""
+        (Y, near, *_), sets, alone = self.neighbors(k), self.part.held_out_sets, self.part.alone
+        own = None if alone is None else exchange_score(sets[alone], Y, near[alone])
+        return exchange_score(sets, Y, near), own
 
     def similarities(self, measure: Measure, new: Measure) -> tuple[Any, Any]:
         """How alike the labels of each held-out row and its neighbours are, and of those among the held-out rows."""
@@ -667,7 +671,8 @@ def _fit_and_measure(
         readings = kind(*places, part, placed, *own)
         found = readings.measured(measures, pairs)
         if measures.similarities and not (arm.rival or numbers):
-            found = found._replace(exchanged=readings.exchanged(measures.similarities[0].n_neighbors))
+            whole, alone = readings.exchanged(measures.similarities[0].n_neighbors)
+            found = found._replace(exchanged=whole, exchanged_alone=alone)
         return found._replace(kept=part.kept_share(*places)) if keeps else found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:

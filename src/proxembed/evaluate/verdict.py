@@ -177,6 +177,8 @@ def _goal(
     goal = _against(ours, bases, rivals, name, gains, margins)
     if goal is None or goal["chance"] is None or not (above_constant or goal["margin"] is None):
         return goal
+    if is_near(name) and gains.lacks_exchange(top(ours, name)):
+        return None
     over = _against(ours, [margins.constant], rivals, name, gains, margins)
     known = [each["p"] for each in (goal, over) if each is not None and each["p"] is not None]
     p = max(known) if len(known) == 2 else None
@@ -206,9 +208,9 @@ def _against(
 ) -> dict[str, Any] | None:
     """The best of ours on the folds against the best of some baselines, and beside the best rival embedding."""
     best, base, versus = gains.shown(ours, name), gains.shown(bases, name), gains.versus(ours, bases, name)
-    if versus is None:
-        return None
     value: Any = gains.value(base, name)
+    if versus is None or value is None or gains.value(best, name) is None:
+        return None
     chance = margins.chance(name, gains.value)
     margin = 0.0 if base is margins.constant else margins.of(value, chance, name)
     said = word(versus["gain"], versus["interval"], margin)
@@ -257,6 +259,9 @@ def _neighbors(
     if goal is None:
         return None
     goal["new_rows"] = None if among is None else _new_rows(top(ours, name), raw, among, gains)
+    if among is not None and goal["new_rows"] and goal["rival"]:
+        entry = next(each for each in rivals if (each["arm"], each["k"]) == (goal["rival"]["arm"], goal["rival"]["k"]))
+        goal["new_rows"]["rival"] = gains.value(entry, among)
     return goal | {"same_rows": goal["chance"], "hub": gains.hub(top(ours, name))}
 
 
@@ -283,7 +288,19 @@ def _map(
     rival = next((each for each in rivals if each["arm"] == SupervisedUMAP.title), top(rivals, name))
     own, other = (gains.kept_share(each) for each in (top(ours, name), rival))
     kept = None if own is None else {"share": own, "rival": rival["arm"], "rival_share": other}
+    goal["highest"] = _highest(rivals, name, gains, goal["base"]) if goal["base"]["k"] else None
     return goal | {"same_rows": goal["chance"], "kept": kept}
+
+
+def _highest(rivals: list[dict[str, Any]], name: str, gains: Gains, base: dict[str, Any]) -> dict[str, Any] | None:
+    """The rival of the best value on the rows scored, where this is above that of the baseline."""
+    sign, values = sign_of(name), [gains.value(each, name) for each in rivals]
+    known = [(sign * value, each) for value, each in zip(values, rivals, strict=True) if value is not None]
+    if not known:
+        return None
+    value, best = max(known, key=lambda pair: pair[0])
+    above = value - sign * base["value"] > EQUAL
+    return {"arm": best["arm"], "k": best["k"], "value": sign * value} if above else None
 
 
 def _compressed(
@@ -476,7 +493,7 @@ def _joined(scores: list[float], repeats: int) -> float:
 
 def _kept_of(results: Results, key: tuple[str, int | None], folds: list[str]) -> dict[str, Any] | None:
     """What a map keeps of the neighbours in X: ``mean`` of the folds, ``by_fold``, ``test``, and of how many held-out
-    rows, those of the test where there is one, else of all folds; None of what is no map."""
+    rows, those of the test where there is one, else of all folds; None of what is not a map."""
     by_fold = [results.kept.get((*key, fold), math.nan) for fold in folds]
     test, known = results.kept.get((*key, TEST)), [share for share in by_fold if math.isfinite(share)]
     if not known:
@@ -542,8 +559,8 @@ def without_copies(
     **asked: Any,
 ) -> dict[str, Any] | None:
     """The verdict on the test rows that have no copy among the training rows, by the same scores: how many ``rows`` are
-    left out, and per goal the word, the value, that of the baseline, the gain and its interval. None where no test row
-    has a copy, all have one, or a measure does not follow from what is kept of the rows."""
+    left out, and per goal the word, the value, that of the baseline, the gain and its interval; without the goals whose
+    figures do not follow from what is kept of the rows. None where no test row has a copy, or all have one."""
     if searched is None or TEST not in results.folds or not results.dataset.get("copied_test_rows"):
         return None
     rows = results.held_out[TEST]
@@ -552,15 +569,13 @@ def without_copies(
         return None
     gains = TestGains(results, searched, keep)
     gains.few = too_few(searched, rows[keep])
-    if any(gains.value(entry, name) is None for entry in entries for name in names[:1]):
-        return None
     goals = judge(entries, names, gains, constant, **asked)["goals"]
     return {"rows": int((~keep).sum()), "goals": {name: _main_figures(goal) for name, goal in goals.items()}}
 
 
 def _main_figures(goal: dict[str, Any]) -> dict[str, Any]:
-    base = (goal.get("base") or {}).get("value")
-    return {"base": base, **{key: goal.get(key) for key in ("word", "value", "gain", "interval", "p")}}
+    base, rival = ((goal.get(name) or {}).get("value") for name in ("base", "rival"))
+    return {"base": base, "rival": rival, **{key: goal.get(key) for key in ("word", "value", "gain", "interval", "p")}}
 
 
 def constant_entry(results: Results, folds: list[str], near: str, predict: str) -> dict[str, Any]:

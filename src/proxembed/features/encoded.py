@@ -21,7 +21,7 @@ from proxembed.targets.outputs import Outputs
 from proxembed.targets.targets import Targets
 
 SHOWN = 200  # characters of an encoder, and of its own message
-EXAMPLE = 1000  # encoded rows, by which sizes and kinds of scaling are told
+EXAMPLE = 1000  # encoded rows, that show sizes and kinds of scaling
 
 
 def check_encoder(encoder: Any) -> Any:

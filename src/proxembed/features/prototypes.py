@@ -142,7 +142,7 @@ def prototypes(
 
 
 def _checked_prototypes(kind: Any, chosen: Any, d: int) -> tuple[Matrix, np.ndarray]:
-    """What a function of prototypes has returned, or a ValueError where that is no pair of rows and their numbers."""
+    """What a function of prototypes returned, or a ValueError where that is not a pair of rows and their numbers."""
     shape = np.shape(chosen[0]) if isinstance(chosen, tuple) and len(chosen) == 2 else None
     if shape is None or len(shape) != 2 or shape[0] < 1 or shape[1] != d:
         raise ValueError(

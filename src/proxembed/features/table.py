@@ -83,7 +83,7 @@ class TableState:
         return found
 
     def holes(self, rows: TableRows) -> NDArray[np.bool_]:
-        """Of the features that are no words, which cells of rows stand for an empty one, and do not say so."""
+        """Of the features that are not words, which cells of rows stand for an empty one, and do not say so."""
         parts = [np.isnan(_numbers(rows, self.origins)[:, self.filled]), np.zeros((len(rows), len(self.holed)), bool)]
         for name, values, _ in self.categories:
             filled = [value != "" for value in values[:MOST_VALUES]] + [True] * (len(values) > MOST_VALUES)

@@ -286,6 +286,13 @@ def kept_of(near: Any, Z: Any, Z_train: Any, n_neighbors: int) -> float:
     return float(near.multiply(mapped).sum() * min(n_neighbors, near.shape[1]) / near.shape[0])
 
 
+def cosine_frame(Z_train: Any) -> tuple[np.ndarray, float]:
+    """What makes plain cosines those of ``neighbor_weights``: the mean of the training rows, which is subtracted from
+    each row, and the constant, which is appended to it."""
+    _, Z_train, mean = _checked(Z_train, Z_train, 1)
+    return mean, _Rows(Z_train, mean).constant
+
+
 def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarray]:
     """Both, dense where they have one column, and the mean of the training rows."""
     if n_neighbors < 1:

@@ -128,8 +128,8 @@ def bayesian_signed_rank(
 
 def choose(values: np.ndarray, anchor: Sequence[bool] | None = None, kept: np.ndarray | None = None) -> int:
     """The row of the best mean over the folds; an anchor is left only for more than one paired standard error.
-    ``kept``: of each row and fold what its map keeps, NaN of what is no map: where the choice is a map, it is, of the
-    maps that the best row is not ahead of by more than one paired standard error, the one that keeps most on average.
+    ``kept``: of each row and fold what its map keeps, NaN of what is not a map: where the choice is a map, it is, of
+    the maps that the best row is not ahead of by more than one paired standard error, the one that keeps most.
     """
     at = _choose(values, anchor)
     if kept is None:

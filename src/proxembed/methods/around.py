@@ -26,6 +26,7 @@ from proxembed.estimator.wrapper import FitWrapper, TemplateWrapper
 from proxembed.features.scaling import SCALINGS, scaling_apply, scaling_fit
 from proxembed.pairs.relation import column_deviations
 from proxembed.params import param, safe_repr
+from proxembed.splits.splits import groups_of
 from proxembed.targets.labels import LabelMatrix
 
 from .dependence import OPLS
@@ -294,27 +295,29 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
 
 
 def fitted_embedding(
-    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None, groups: Any = None
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """A fitted clone of a method or a pipeline of them, and its embeddings of the rows of the fit and of new rows.
-    ``weights``: how often each row of the fit counts; None: once."""
-    model, Z = _fitted(method, X, y, weights)
+    ``weights``: how often each row of the fit counts; None: once. ``groups`` of these rows, for a method that takes
+    them."""
+    model, Z = _fitted(method, X, y, weights, groups)
     return model, Z, np.asarray(model.transform(X_new), dtype=np.float64)
 
 
-def _fitted(method: Any, X: Any, y: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray]:
+def _fitted(method: Any, X: Any, y: Any, weights: np.ndarray | None, groups: Any) -> tuple[Any, np.ndarray]:
     model = clone(method)
     if weights is not None:
         check_takes_weights(model)
-    return model, np.asarray(model.fit_transform(X, y, **weights_of(weights)), dtype=np.float64)
+    more = weights_of(weights) | groups_of(model, groups)
+    return model, np.asarray(model.fit_transform(X, y, **more), dtype=np.float64)
 
 
 def scored_embedding(
-    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None, groups: Any = None
 ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
     """The embeddings of ``fitted_embedding``, and the log odds of labels by a method that predicts these itself (None
     of others): of the rows of the fit with known labels by models that have not seen them, and of new rows."""
-    model, Z = _fitted(method, X, y, weights)
+    model, Z = _fitted(method, X, y, weights, groups)
     before, last = (model.steps[:-1], model.steps[-1][1]) if isinstance(model, Pipeline) else ([], model)
     if not hasattr(last, "label_scores"):
         return Z, np.asarray(model.transform(X_new), dtype=np.float64), None
@@ -325,23 +328,23 @@ def scored_embedding(
 
 
 def embedded(
-    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None, groups: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Embeddings of the rows of a fit and of new rows, by a fitted clone of a method or of a pipeline of them."""
-    return fitted_embedding(method, X, y, X_new, weights)[1:]
+    return fitted_embedding(method, X, y, X_new, weights, groups)[1:]
 
 
 def embedded_within_bound(
-    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None, groups: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """As ``embedded``, with the natural number of components where the rows of the fit lack some. The components of a
     supervised method are bounded by the labels that its rows hold, of which a part may miss some."""
     try:
-        return embedded(method, X, y, X_new, weights)
+        return embedded(method, X, y, X_new, weights, groups)
     except ValueError:
         if method.get_params().get(_size_of(method)) is None:
             raise
-    return embedded(with_size(method, None), X, y, X_new, weights)
+    return embedded(with_size(method, None), X, y, X_new, weights, groups)
 
 
 def with_size(method: Any, k: int | None) -> Any:

@@ -148,7 +148,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
     ------
     ValueError
         For a kernel matrix above the size guard (the message names n_prototypes), a method that places rows directly, a
-        measure that is no kernel without constraint="raw", n_components above the bound, bad X or y.
+        measure that is not a kernel without constraint="raw", n_components above the bound, bad X or y.
 
     See Also
     --------

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.rows import Rows, SeenRows
-from proxembed.estimator.weights import merged_rows
+from proxembed.estimator.weights import checked_weights, merged_rows
 from proxembed.estimator.wrapper import FitWrapper
 from proxembed.features.layouts import (
     COMPONENTS,
@@ -24,6 +24,7 @@ from proxembed.features.layouts import (
     layout_named,
 )
 from proxembed.params import SEED, param
+from proxembed.splits.shuffles import checked_units, joined_groups
 from proxembed.splits.splits import GroupFolds, StratifiedFolds, as_splits, crossfit
 from proxembed.targets.labels import LabelMatrix
 
@@ -83,7 +84,8 @@ class Layout(FitWrapper):
     The place of a training row depends on its own labels, so even meaningless labels form clusters among the training
     rows. ``honest=True`` lays out training rows by models of five folds that have not seen them, aligned with the model
     of all rows by orthogonal Procrustes, so training rows look like new rows; ``TargetSpace`` places them by its own
-    cross-fitted predictions (its ``honest=True``), without refits. Principal scores know no labels. t-SNE and UMAP
+    cross-fitted predictions (its ``honest=True``), without refits. With ``groups`` given to ``fit``, the folds keep the
+    rows of a group together, and TargetSpace is fitted to them, too. Principal scores know no labels. t-SNE and UMAP
     amplify rounding: maps made with other processors or libraries show the same neighbours in other places.
 
     A map that is fitted again, to more rows or other labels, is another one: ``start=`` keeps it comparable. Rows that
@@ -179,13 +181,39 @@ class Layout(FitWrapper):
         learns = self.method is None or self.method.traits.labels is not None
         return self.layout != COMPONENTS and (learns if self.features is None else self.features > 0)
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the method, and lay out its embedding.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR
+        y : labels in any form that the method takes
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent. As the method takes them.
+        groups : (n,) array, optional
+            The group of each row: with ``honest=True`` no row is placed by a model that has seen a row of its group.
+            Rows of one group alone are taken like rows without groups.
+
+        Returns
+        -------
+        self
+        """
+        groups = None if groups is None else checked_units(groups, None, _num_samples(X))[0]
+        if groups is not None and sample_weight is not None:
+            groups = groups[checked_weights(sample_weight, X) > 0]
+        self._groups = groups
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._groups
+
     def fit_method(self, rows: Rows) -> None:
         """Fit the method, and lay out its embedding."""
         self.layout_ = layout_named(self.layout)
         check_installed(f"layout={self.layout!r}", self.layout_)
         self._check_start(rows.X.shape[1])
         seed = self._drawn_seed()
-        rows = merged_rows(rows) if self.weighs_rows else rows
+        every, rows = rows.X, merged_rows(rows) if self.weighs_rows else rows
         self._set_method(rows)
         placed = self.__dict__.pop("_placed", None)
         if placed is None:
@@ -195,8 +223,9 @@ class Layout(FitWrapper):
         self._seen = SeenRows(rows.X)
         self._first, number = np.unique(self._seen.find(rows.X), return_inverse=True)
         Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
-        if self.honest and rows.labels is not None and not isinstance(self.method_, TargetSpace):
-            Z = self._crossfitted(rows, Z, number, seed)
+        joined = self._joined(every, rows, number) if self.honest and rows.labels is not None else None
+        if joined is not None:
+            Z = self._crossfitted(rows, Z, joined, seed)
         self.n_components_ = int(self.n_components)
         if self.layout_ == COMPONENTS:
             self.n_components_ = min(self.n_components_, Z.shape[1])
@@ -307,17 +336,27 @@ class Layout(FitWrapper):
         beside = vars(self).get("_beside")
         return Z if beside is None else beside(X, Z)
 
-    def _crossfitted(self, rows: Rows, Z: np.ndarray, number: np.ndarray, seed: int) -> np.ndarray:
-        """Each row by a model that has not seen it nor a row equal to it; those without labels as they are."""
+    def _joined(self, X: Any, rows: Rows, number: np.ndarray) -> np.ndarray | None:
+        """For each of the rows what folds keep together: equal rows by their ``number``, and with groups, those of all
+        rows X, groups; None where nothing is fitted on folds."""
+        if self._groups is not None:
+            joined = joined_groups(np.searchsorted(self._first, self._seen.find(X)), self._groups)[number]
+            if len(np.unique(joined[rows.labels.rows_any])) > 1:
+                return joined
+        return None if isinstance(self.method_, TargetSpace) else number
+
+    def _crossfitted(self, rows: Rows, Z: np.ndarray, joined: np.ndarray, seed: int) -> np.ndarray:
+        """Each row by a model that has not seen it nor a row that is ``joined`` to it; those without labels as they
+        are."""
         known = rows.labels.rows_any
-        n_folds = min(FOLDS, len(np.unique(number[known])))
+        n_folds = min(FOLDS, len(np.unique(joined[known])))
         if n_folds < 2:
             raise ValueError(
                 "honest=True needs at least two different rows with known labels; pass more of them, or honest=False."
             )
-        equal = len(self._first) < rows.n
-        folds = GroupFolds(n_folds, random_state=seed) if equal else StratifiedFolds(n_folds, random_state=seed)
-        splits = as_splits(folds, rows.X, rows.labels, number if equal else None)
+        several = len(np.unique(joined)) < rows.n
+        folds = GroupFolds(n_folds, random_state=seed) if several else StratifiedFolds(n_folds, random_state=seed)
+        splits = as_splits(folds, rows.X, rows.labels, joined if several else None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit of all rows has warned of the same
             return crossfit(clone(self.method_), rows.X, rows.labels, Z, splits, known, rows.counts)

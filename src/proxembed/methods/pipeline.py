@@ -15,7 +15,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import has_fit_parameter
 
 from proxembed.blocks import is_dask
 from proxembed.classify import Thresholded
@@ -40,13 +39,14 @@ from proxembed.execute.executor import own_configuration
 from proxembed.features.encoded import with_encoder, with_example
 from proxembed.features.scaling import scaled_by_sums, scaling_kind
 from proxembed.proximity.reordering import even_sample
+from proxembed.splits.splits import groups_of
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
-from proxembed.targets.targets import Output
+from proxembed.targets.targets import Output, Targets
 from proxembed.targets.values import class_values, classes_of, object_array
 
 from .around import embedded_within_bound
@@ -141,7 +141,7 @@ class EmbeddingPipeline(Pipeline):
             return super().fit(X, y, **self._of_steps(**weighed), **params)
 
     def _weighed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, dict[str, np.ndarray]]:
-        """The rows of non-zero weight, and their weights as ``fit`` takes them by name; ones alone are no weights."""
+        """The rows of non-zero weight, and their weights as ``fit`` takes them by name; ones alone count as none."""
         if sample_weight is None:
             return X, y, {}
         X, y, w = present_rows(X, y, checked_weights(sample_weight, X, y))
@@ -393,7 +393,7 @@ def fit_on(
     Raises
     ------
     TypeError
-        ``dataset`` is no data set, or ``encoder`` no transformer.
+        ``dataset`` is not a data set, or ``encoder`` not a transformer.
     ValueError
         The encoder fails, changes the number of rows, or gives NaN.
 
@@ -428,7 +428,7 @@ def fit_on(
         fit_model(model, dataset.X, y, dataset.groups, dataset.sample_weight)
     else:
         y = y.rescaled(model["embedding"].target_scaling()) if numbers else y
-        model.fit(dataset.X, y, dataset.sample_weight, **_groups_of(model, dataset.groups))
+        model.fit(dataset.X, y, dataset.sample_weight, **groups_of(model, dataset.groups))
     name_data(model, dataset, dataset.of_classes)
     return model
 
@@ -474,12 +474,6 @@ def embedding_pipeline(
     return EmbeddingPipeline(steps)
 
 
-def _groups_of(model: EmbeddingPipeline, groups: Any) -> dict[str, np.ndarray]:
-    """The groups of rows as the pipeline's ``fit`` takes them by name; nothing where its embedding takes none."""
-    taken = groups is not None and has_fit_parameter(model["embedding"], "groups")
-    return {"embedding__groups": np.asarray(groups)} if taken else {}
-
-
 def extrapolates(method: Any) -> bool:
     """Whether predictions of a method, or of that inside it, may leave the range of the training rows."""
     while isinstance(method, MethodWrapper):
@@ -498,7 +492,7 @@ def fit_model(
     each row counts."""
     labels = LabelMatrix.of(y)
     groups = groups_apart(groups, labels)
-    together = _groups_of(model, groups)
+    together = groups_of(model, groups)
     if model._reads_itself() and groups is None:
         return model.fit(X, y, weights)  # its log odds of the rows of fit have not seen them
     try:
@@ -532,7 +526,7 @@ def _sample_for_cuts(rows: np.ndarray, known: np.ndarray, most: int | None) -> n
     return np.sort(np.concatenate([own, others[even_sample(len(others), most - len(own))]]))
 
 
-def groups_apart(groups: Any, labels: LabelMatrix) -> np.ndarray | None:
+def groups_apart(groups: Any, labels: Targets) -> np.ndarray | None:
     """The groups of rows; None without groups, or if all rows with known labels are in one group."""
     of_rows = None if groups is None else np.asarray(groups)
     return None if of_rows is None or len(np.unique(of_rows[labels.rows_any])) < 2 else of_rows
@@ -556,8 +550,8 @@ def unseen_scores(
     def embed(rows: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         some = _sample_for_cuts(rows, labels.rows_any[rows], _most_rows_for_cuts(method))
         new = left_out if len(some) == len(rows) else np.concatenate([rows, left_out])
-        given = X[some], labels.take(some), X[new], *weights_of(weights, some).values()
-        Z, Z_new = embedded_within_bound(method, *given)
+        w_some, own_groups = (None if each is None else each[some] for each in (weights, groups))
+        Z, Z_new = embedded_within_bound(method, X[some], labels.take(some), X[new], w_some, own_groups)
         return (Z, Z_new) if new is left_out else (Z_new[: len(rows)], Z_new[len(rows) :])
 
     return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold, weights=w)
@@ -573,7 +567,7 @@ def _unseen_log_odds(method: Any, X: Any, labels: LabelMatrix, groups: Any, weig
         left_out = known[fold == each]
         rows = rows_without(left_out, labels.n, groups)
         fitted = EmbeddingPipeline([*clone(method).steps, ("readout", Thresholded(LogOdds()))])
-        together = _groups_of(fitted, np.asarray(groups)[rows])
+        together = groups_of(fitted, groups, rows)
         fitted[:-1].fit(X[rows], labels.take(rows), **weights_of(weights, rows), **together)
         found[fold == each] = fitted._log_odds(X[left_out])
     return found

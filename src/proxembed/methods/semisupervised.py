@@ -24,7 +24,7 @@ from .kernelized import Kernelized
 from .multilabel import MESD
 from .preserving import OLPP
 
-OWN = ("method", "n_components", "scaling", "solver", "ridge", "ridge_scale")  # what is no setting of a kernel
+OWN = ("method", "n_components", "scaling", "solver", "ridge", "ridge_scale")  # what is not a setting of a kernel
 
 
 OBJECTIVE = Param(

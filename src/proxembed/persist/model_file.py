@@ -402,7 +402,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
         The file is not a saved model, is damaged, has a newer format, holds foreign classes that are not ``trusted``
         (they are named), or trusted ones that cannot be imported.
     TypeError
-        ``trusted`` is no list of names.
+        ``trusted`` is not a list of names.
     OSError
         The file cannot be read.
 
@@ -486,7 +486,7 @@ def _check_card(path: Path) -> None:
         return
     with open(path, "rb") as file:
         if not file.read(64).startswith((CARD_MARK.encode(), FORMER_MARK.encode())):
-            raise ValueError(f"{path} exists and is no model card; give the model another name.")
+            raise ValueError(f"{path} exists and is not a model card; give the model another name.")
 
 
 def _facts(source: Mapping[str, Any] | None) -> str:
@@ -716,7 +716,7 @@ def _is_trusted(name: str, names: Iterable[str]) -> bool:
 
 
 def _import_trusted(path: Path, names: Iterable[str]) -> None:
-    """Import what the caller trusts, so that what is missing is told by its name."""
+    """Import what the caller trusts, so that an error names what is missing."""
     for name in names:
         module, _, attribute = name.rpartition(".")
         try:

@@ -68,7 +68,7 @@ def vat(D: Any, *, limit: int = LIMIT) -> Reordering:
     Raises
     ------
     ValueError
-        ``D`` is no matrix of dissimilarities, or ``limit`` is below 1.
+        ``D`` is not a matrix of dissimilarities, or ``limit`` is below 1.
 
     Examples
     --------

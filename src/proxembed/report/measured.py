@@ -84,7 +84,7 @@ def _colours(found: dict[str, Any], shades: Sequence[str]) -> list[list[str]]:
 
 
 def _class_view(column: dict[str, Any]) -> dict[str, Any]:
-    """A column of classes: the key of its colours, how well it is told in words, and its tables."""
+    """A column of classes: the key of its colours, in words how well it is predicted, and its tables."""
     key = [*zip(LABEL_COLOURS, map(short_name, column["classes"]), strict=False)]
     rest = len(column["classes"]) - len(key)
     if rest > 0:

@@ -11,9 +11,21 @@ from proxembed.data.readers import READERS
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.rivals.rival import rivals
-from proxembed.evaluate.verdict import BETTER, feature_count
+from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, feature_count
 
-from .plain_words import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, counted, not_saved, size_words, who
+from .plain_words import (
+    DO,
+    FIRST,
+    OURS,
+    RIVAL,
+    SAVED_RIVAL,
+    advice,
+    counted,
+    measured,
+    not_saved,
+    size_words,
+    who,
+)
 
 FLAGS = (
     "--header",
@@ -29,6 +41,7 @@ OF_TABLE = set(
     "--labels --targets --target-type --test --category --drop --keep --features --id --groups --time --text --missing "
     "--empty --decimal --encoding --separator --sheet --header --no-header --sample-weight --seed".split()
 )  # options of a search that say how the data are read
+GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
 MODEL = "model.skops"
 CHOSEN_ANEW = "what the search chooses"
 
@@ -92,16 +105,18 @@ class Run:
         what = "your own new rows" if self.in_python else "a file of your own new rows"
         return f"{self.new_rows} stands for {what}, with the columns of {like}; the labels may be missing."
 
-    @property
-    def kept_at(self) -> str:
-        """Where a search that keeps a rival writes its model, in words."""
-        return f"This search writes its model to {self.folder}-rival/rival.skops."
+    def kept_at(self, rival: str, verb: str = "") -> str:
+        """Where a search that keeps a rival writes its model, in words, and the command that uses it (``verb``)."""
+        file = f"{self.folder}-{rival.replace(' ', '-')}/rival.skops"
+        use = f" To use it: proxembed {verb} {shlex.quote(file)} {self.new_rows}." if verb else ""
+        return f"This search writes its model to {file}.{use}"
 
     def compared(self, numbers: int) -> str:
         """How the numbers of new rows find neighbours, in words."""
         return (
-            f"It writes {counted(numbers)} per row; compare them by cosine with those of the fitted rows in "
-            f"{self.folder}/embedding.npz."
+            f"It writes {counted(numbers)} per row, in NEW-embedding.npz. To find neighbours as here, subtract mean "
+            "from them and from Z of the fitted rows, append constant to both (all three are in "
+            f"{self.folder}/embedding.npz) and compare by cosine."
         )
 
     def use(self, verb: str) -> str:
@@ -130,7 +145,8 @@ class Run:
 
     def again(self, suffix: str, *more: str) -> str:
         """The command of the same search with other options, into a folder of its own."""
-        kept = [shlex.join(words) for words in self.words if words[0].partition("=")[0] not in REPLACED]
+        replaced = {*REPLACED, *(option.partition(" ")[0] for option in more)}
+        kept = [shlex.join(words) for words in self.words if words[0].partition("=")[0] not in replaced]
         return " ".join(["proxembed search", *kept, *more, "-o", shlex.quote(f"{self.folder}-{suffix}")])
 
     def for_goal(self, name: str) -> str:
@@ -162,7 +178,7 @@ class Run:
             kept = ("--goal", "--embedding")
             goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] in kept]
             return self.again("grouped", *goal, "--groups COPY")
-        return f"{self.command.removesuffix(')')}, groups='COPY')"
+        return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups='COPY')"
 
     def for_rival(self, name: str) -> str:
         """What gives the model of a rival; empty where it cannot be saved."""
@@ -170,7 +186,8 @@ class Run:
             return ""
         if self.in_python:
             return f"found.compare_model({name!r}).predict({self.new_rows})"
-        return self.again("rival", "--keep-rival", shlex.quote(name))
+        goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] == "--goal"]
+        return self.again(name.replace(" ", "-"), *goal, f"--keep-rival {shlex.quote(name)}")
 
 
 def kept_rivals() -> set[str]:
@@ -189,6 +206,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
     chosen = None if summary.get("nested") else summary.get("choice") or _smallest(goals, asked)
     of = saved or (chosen and {"arm": chosen["method"], "k": chosen["k"]}) or {"arm": CHOSEN_ANEW, "k": None}
     saved_name = f"{of['arm']}{size_words({'k': of.get('k')})}"
+    says_use = False  # how the model of a rival is used, which is said once
     for name, goal in goals.items():
         ours = goal["arm"], goal["k"]
         own = ours == (chosen["method"], chosen["k"]) if chosen else None
@@ -202,7 +220,10 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         goal["advice"], goal["taken"] = f"{DO}: {advice(name, facts)}", who(name, facts)
         goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
         goal["lead"] = ""
-        goal["command_note"] = run.kept_at if run is not None and " --keep-rival " in goal["command"] else ""
+        kept = run is not None and " --keep-rival " in goal["command"]
+        verb = "" if says_use else verb_of(name)
+        goal["command_note"] = run.kept_at(goal["rival"]["arm"], verb) if run is not None and kept else ""
+        says_use = says_use or bool(goal["command_note"])
     set_lead(goals, summary["verdict"].get("asked"))
     if run is not None:
         named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
@@ -224,17 +245,40 @@ def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:
     embedding or a rival is better than doing nothing."""
     useful = [name for name, goal in goals.items() if goal["word"] == BETTER or goal["taken"] in (RIVAL, SAVED_RIVAL)]
     name = asked if asked is not None and asked in goals else next(iter([*useful, *goals]))
-    goals[name]["lead"] = f"{FIRST}{goals[name]['advice'].removeprefix(DO)}"
+    beside = beside_predict(goals) if name == "predict" else ""
+    goals[name]["lead"] = f"{FIRST}{goals[name]['advice'].removeprefix(DO)}{beside}"
+
+
+def beside_predict(goals: Mapping[str, dict[str, Any]]) -> str:
+    """Where predictions by one embedding cannot be told, that a smaller one keeps what the features have."""
+    predict, small = goals["predict"], goals.get("compress")
+    if predict["word"] != CANNOT_TELL or small is None or small["word"] != LEVEL or predict["arm"] == small["arm"]:
+        return ""
+    share = next((each for key, each in small["shares"].items() if key == predict["measure"]), None)
+    if share is None or not share["interval"]:
+        return ""
+    low, high = (100 * end for end in share["interval"])
+    return (
+        f" This is of {predict['arm']}; another embedding, {small['arm']}{size_words(small)}, keeps {low:.1f} to "
+        f"{high:.1f} % of the {measured(predict['measure'])} of the features with {counted(small['components'])}."
+    )
+
+
+def verb_of(name: str) -> str:
+    """What a saved model does for a goal."""
+    return "predict" if name == "predict" else "transform"
 
 
 def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
     """The command that does what the advice says; empty where there is nothing to run."""
     taken = who(name, goal)
+    if name == "map" and goal.get("laid_out"):
+        return run.for_goal(name)
     if taken == RIVAL:
         return run.for_rival(goal["rival"]["arm"])
     if taken not in (OURS, SAVED_RIVAL):  # to keep the features takes no command, only a rival beside them does
         rival = (goal.get("rival") or {"arm": ""})["arm"]
         return run.for_rival(rival) if f" take {rival}, which" in advice(name, goal) else ""
     if taken == SAVED_RIVAL or goal["saved"]:
-        return run.use("predict" if name == "predict" else "transform")
+        return run.use(verb_of(name))
     return run.for_embedding() if goal["hidden"] else run.for_goal(name)

@@ -100,7 +100,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "every": views.every_measure(summary, scored),
         "tiles": views.tiles(record),
         "queries": query_times(summary),
-        **_constant_words(summary) | _map_and_labels(record) | _shuffled(record.get("diagnosis")),
+        **_constant_words(summary) | _map_and_labels(record) | _shuffled(record.get("diagnosis"), summary),
         "maps": summary["verdict"].get("asked") == "map",
         "per_cent": per_cent,
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
@@ -145,10 +145,12 @@ def _map_and_labels(record: dict[str, Any]) -> dict[str, Any]:
     return {"map_words": views.map_words(summary, record.get("map"), Run(record["command"])), "counted_labels": counted}
 
 
-def _shuffled(diagnosis: dict[str, Any] | None) -> dict[str, Any]:
+def _shuffled(diagnosis: dict[str, Any] | None, summary: dict[str, Any]) -> dict[str, Any]:
     """The score beside those on shuffled labels, and its words."""
     words = {"few_shuffles": views.few_shuffles, "shuffles_text": views.shuffles_text}
-    return {**words, "null": views.null_view(diagnosis)}
+    chosen = summary.get("choice") or {}
+    own = [entry.get("reads_features") for entry in summary["leaderboard"] if entry["arm"] == chosen.get("method")]
+    return {**words, "null": views.null_view(diagnosis), "own_scores": any(own)}
 
 
 def _constant_words(summary: dict[str, Any]) -> dict[str, Any]:

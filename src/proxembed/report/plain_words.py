@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -17,12 +17,10 @@ from proxembed.params import declared
 SAVED = " (the saved model)"
 CONSTANT = "the same answer for every row"
 TRIED = " tried"  # where some are missing
-EMBEDDINGS = "embeddings"  # what is missing of the search, beside the rivals that are missing from a goal
 FAR = 100  # times the rows; what takes more is out of reach
 AS_FEATURES = ", which are as good"
 DO, FIRST = "What to do", "If you do only one thing"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
-FORESTS = "forests"  # the rows that forests of rivals grow on, where a budget has cut them
 SEARCHES = {"predict": "predictions", "neighbours": "neighbours", "map": "maps", "compress": "small sizes"}
 ANY_SIZE = "the same at any number of components"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -76,6 +74,26 @@ def glossary(numbers: bool) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """What a budget has cut of what words speak of: the ``rivals`` that each goal lacks, what the ``search`` lacks, and
+    the number of rows, in words, that ``forests`` of rivals grow on (empty: all)."""
+
+    rivals: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    search: Sequence[str] = ()
+    forests: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """The same as a record takes it."""
+        rivals = {goal: list(names) for goal, names in self.rivals.items()}
+        return {"rivals": rivals, "search": list(self.search), "forests": self.forests}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "Missing":
+        """What a record holds."""
+        return cls(plain["rivals"], plain["search"], plain["forests"])
+
+
+@dataclass(frozen=True)
 class Subject:
     """What is predicted, and what neighbours have in common, of one data set."""
 
@@ -123,8 +141,17 @@ def _above_base(goal: Mapping[str, Any]) -> bool:
 def plain_sentence(name: str, goal: Mapping[str, Any], subject: Subject) -> str:
     """One goal in one sentence without the name of a method of ours."""
     tell = {"predict": _predicted, "neighbours": _neighbors, "map": _mapped, "compress": _compressed}[name]
-    text = tell(goal, subject)
+    text = tell(goal, subject) + _without_copies(goal)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _without_copies(goal: Mapping[str, Any]) -> str:
+    """The word of a goal without test rows that have a copy in training, where it is another."""
+    if not goal.get("without_copies"):
+        return ""
+    rows, said = goal["without_copies"]
+    which = "the test row that has" if rows == 1 else f"the {rows:,} test rows that have"
+    return f"; without {which} a copy in training the verdict is “{said}”"
 
 
 def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -> str:
@@ -139,14 +166,16 @@ def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -
 
 def _others(goals: Mapping[str, Mapping[str, Any]]) -> str:
     """For which other uses an embedding helps, and for which it does not, with their words."""
-    helps = [SEARCHES[name] for name, goal in goals.items() if _helps(goal)]
+    helps = [SEARCHES[name] for name, goal in goals.items() if goal["word"] == BETTER]
+    smaller = " With fewer numbers it is as good as the features." * any(
+        _helps(goal) and name == "compress" for name, goal in goals.items()
+    )
     level = [SEARCHES[name] for name, goal in goals.items() if goal["word"] == LEVEL and not _helps(goal)]
     lost = {name: goal["word"] for name, goal in goals.items() if goal["word"] in (WORSE, CANNOT_TELL)}
     lacks = [f"{SEARCHES[name]} ({word})" for name, word in lost.items()]
     parts = ("An embedding also helps for", helps), ("It is as good, no better, for", level)
-    return "".join(
-        f" {begin} {and_words(names)}." for begin, names in (*parts, ("It is not shown to help for", lacks)) if names
-    )
+    said = [f" {begin} {and_words(names)}." for begin, names in parts if names]
+    return "".join([*said, smaller, f" It is not shown to help for {and_words(lacks)}." if lacks else ""])
 
 
 def _helps(goal: Mapping[str, Any]) -> bool:
@@ -193,8 +222,35 @@ def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
     near, base = "neighbours on the map", f"those on the best other map{tried}"
     if goal["word"] == WORSE:
         ours = f"those on ours{_figures(goal)}{_kept(goal)}"
-        return f"neighbours on the best other map{tried} {subject.shared[0]} {ours}"
-    return _said(goal, near, subject.shared, base if goal["base"]["k"] else _base(goal, subject)) + _kept(goal)
+        return f"neighbours on the best other map{tried} {subject.shared[0]} {ours}{_laid_out(goal)}"
+    said = _said(goal, near, subject.shared, base if goal["base"]["k"] else _base(goal, subject))
+    return said + _kept(goal) + _highest(goal) + _laid_out(goal)
+
+
+def _highest(goal: Mapping[str, Any]) -> str:
+    """The other map that is highest on the rows scored, where it is not the best on the folds."""
+    if not (other := goal.get("highest")):
+        return ""
+    return f"; the highest other on these rows: {other['arm']}, {short(other['value'])}"
+
+
+def laid_out_words(goal: Mapping[str, Any]) -> str:
+    """The same as a line of what was cut."""
+    best = goal["laid_out"]
+    return (
+        f"maps laid out from all components are drawn, but not compared; the best of these ({best['title']}) has "
+        f"{short(best['score'])}, the map of the verdict {short(goal['value'])}: use --goal map before you use one"
+    )
+
+
+def _laid_out(goal: Mapping[str, Any]) -> str:
+    """That maps laid out from all components are drawn with a higher figure, but were not compared."""
+    if not (best := goal.get("laid_out")):
+        return ""
+    return (
+        "; maps laid out from all components are drawn on the page, too, but were not compared: the best of these "
+        f"({best['title']}) has {short(best['score'])}"
+    )
 
 
 def _said(goal: Mapping[str, Any], ours: str, does: tuple[str, str], base: str) -> str:
@@ -216,7 +272,7 @@ def _span(interval: Any, colon: str = ": ") -> str:
 def more_rows(goal: Mapping[str, Any]) -> str:
     """About how many rows would decide, if the difference stayed as it is: empty where that is not known."""
     needed, rows = goal.get("rows_needed"), goal["rows"]
-    if goal.get("few") or not needed or needed <= rows:
+    if goal.get("few") or goal.get("without_copies") or not needed or needed <= rows:
         return ""
     unit = (goal.get("units") or (rows, ""))[1]
     what = f"{unit}s" if unit else "rows"
@@ -318,6 +374,8 @@ def _nothing(goal: Mapping[str, Any]) -> str:
 
 
 DOES = {"predict": "predict with", "neighbours": "find neighbours with", "map": "use the map of"}
+LOOKUP = "label lookup"
+SORTS = " (with one yes/no label it sorts rows by the predicted class and does not find similar rows)"
 OURS, RIVAL, FEATURES, SAVED_RIVAL, NOBODY = "ours", "rival", "features", "saved rival", ""
 
 
@@ -344,8 +402,11 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     if taken == SAVED_RIVAL:
         return f"{DOES[name]} {goal['saved_rival']}{SAVED}."
     if taken == RIVAL:
-        return f"{DOES[name]} {goal['rival']['arm']}."
+        sorts = goal.get("yes_no") and name == "neighbours" and goal["rival"]["arm"] == LOOKUP
+        return f"{DOES[name]} {goal['rival']['arm']}{SORTS * bool(sorts)}."
     ours = _ours(name, goal)
+    if name == "map" and goal.get("laid_out"):
+        return "search with --goal map before you use a map: it also compares maps laid out from all components."
     if name == "map":
         other = goal["base"]["arm"] if goal["base"]["k"] else "use no map"
         or_other = f" or that of {other}" if goal["base"]["k"] else ""
@@ -363,7 +424,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         if place == AS_GOOD and said == LEVEL and taken == OURS:
             return f"{fewer.removesuffix(AS_FEATURES)} or take {goal['rival']['arm']}{AS_FEATURES}."
         if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL):
-            return f"{told[said]}, or take {goal['rival']['arm']}, which {place}."
+            return f"{told[said]}, or take {goal['rival']['arm']}, which {_of_whom(place)}."
     if said == CANNOT_TELL:
         return f"{_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
     return f"{told[said]}."
@@ -420,8 +481,21 @@ def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
     if not loss:
         return "rely on none of this before more rows are scored"
     named = place not in ("", UNTOLD) and name in ("predict", "neighbours")
-    rival = f", or take {goal['rival']['arm']}, which {place}" if named else ""
-    return f"{safe}{rival}; {'this map' if name == 'map' else 'the embedding'} may lose up to {loss}"
+    rival = f", or take {goal['rival']['arm']}, which {_of_whom(place)}" if named and _above_base(goal) else ""
+    figures = _three_figures(goal) if named else ""
+    return f"{safe}{rival}; {'this map' if name == 'map' else 'the embedding'} may lose up to {loss}{figures}"
+
+
+def _of_whom(place: str) -> str:
+    """Where a rival is, and beside whom."""
+    return f"{place} of the embedding" if place in (AHEAD, PERHAPS) else f"{place} as the embedding"
+
+
+def _three_figures(goal: Mapping[str, Any]) -> str:
+    """The figures of the features, of a rival and of the embedding, to three decimals."""
+    three = {"features": goal["base"]["value"], goal["rival"]["arm"]: goal["rival"]["value"]}
+    three["embedding"] = goal["value"]
+    return f" ({', '.join(f'{name} {value:.3f}'.replace(' 0.', ' .') for name, value in three.items())})"
 
 
 def _rival(goal: Mapping[str, Any]) -> str:
@@ -432,7 +506,8 @@ def _rival(goal: Mapping[str, Any]) -> str:
     lead = sign_of(goal["measure"]) * (rival["value"] - goal["value"])
     gap = lead_text(-rival.get("gain", -lead), rival.get("interval")).removeprefix("ahead " * (said == AHEAD))
     figure = f"{short(rival['value'])}{forest_words(rival['arm'], goal)}"
-    return f"; the rival {rival['arm']} ({figure}) {said}{' ' if said == AHEAD else ': '}{gap}"
+    whom = f"{said} of the embedding" if said in (AHEAD, PERHAPS) else said
+    return f"; the rival {rival['arm']} ({figure}) {whom}{' ' if said == AHEAD else ': '}{gap}"
 
 
 def lead_text(
@@ -442,6 +517,8 @@ def lead_text(
     Its ends are without a sign, and say which way they point where they point both ways."""
     place = "behind" if lead < 0 else "ahead of" if ours else "ahead"
     said = f"{f'{place} {ours}'.rstrip()} by {figure(abs(lead))}"
+    if figure(abs(lead)) == figure(0.0):
+        said = f"equal{f' to {ours}' * bool(ours)}"
     if not gains:
         return said
     low, high = sorted(-end for end in gains)

@@ -16,10 +16,10 @@ from .plain_words import (
     AHEAD,
     ANY_SIZE,
     CONSTANT,
-    EMBEDDINGS,
-    FORESTS,
+    RIVAL,
     SEARCHES,
     TRIED,
+    Missing,
     Subject,
     and_words,
     forest_words,
@@ -40,6 +40,9 @@ TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compr
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
 HUB = 0.2
 LEFT_OUT, GROWN_ON = "rivals left out: ", "forests of rivals grown on "  # of the lines of cuts
+OF_DATA = "d", "labels", "single_label"  # what words need of the data, of a goal, and of that of small sizes
+OF_GOAL = "word measure value base arm k components rows gain interval margin rival".split()
+OF_SIZES = "word arm k components d shares rows bytes bytes_all_features kept_on_folds rivals".split()
 LEVEL_95 = "95 % interval "
 LACKS = {
     "arms": "No verdict: it needs a method and all features, both finished.",
@@ -52,22 +55,24 @@ def worded(
     summary: dict[str, Any],
     refitted: bool | None = None,
     run: Run | None = None,
-    missing: Mapping[str, Sequence[str]] | None = None,
+    missing: Missing | None = None,
 ) -> dict[str, Any]:
     """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, ``warnings``, a ``note``
     and a ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged;
-    ``run``: the search, whose commands tell what to do; ``missing``: the rivals that are missing from each goal, what
-    of the search, and the rows of forests that were cut. None: as the verdict says."""
+    ``run``: the search, whose commands tell what to do; ``missing``: what a budget
+    has cut. None: as the verdict says."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "headline": "", "text": LACKS[verdict["lacks"]], "note": ""}}
     told: dict[str, Any] = {"refitted": verdict.get("refitted", False) if refitted is None else refitted}
-    told["missing"] = verdict.get("missing", {}) if missing is None else {k: list(v) for k, v in missing.items()}
-    goals = _worded_goals(summary, told["missing"])
+    if missing is None:
+        missing = Missing.of(verdict["missing"]) if "rivals" in verdict.get("missing", {}) else Missing()
+    told["missing"] = missing.plain()
+    goals = _worded_goals(summary, missing)
     with_next_steps(goals, summary, run)
     goals = dict(sorted(goals.items(), key=lambda each: not each[1]["lead"]))
     first = _answer(goals, summary, run) or headline(goals, verdict.get("asked"))
-    lines = [f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values()]
+    lines = [f"{goal['title']}: {goal['word']}{goal['than']}. {goal['sentence']}" for goal in goals.values()]
     lines = [first, *lines, *_saved_rival(goals, summary), *cut_lines(verdict.get("cut"))]
     more: dict[str, Any] = {"headline": first, "text": "\n".join(lines)}
     more["note"] = _note({**verdict, "goals": goals}, summary, told["refitted"])
@@ -87,40 +92,61 @@ def reworded(record: dict[str, Any], folder: str | None = None) -> dict[str, Any
     if record["kind"] == "search":
         all_rows = search.get("fitted_on", {}).get("all", False)
         given = {"run": Run(record["command"], folder), "refitted": verdict.get("refitted", all_rows)}
-        given["missing"] = verdict["missing"] if "missing" in verdict else _missing_of_record(goals, search)
-    try:
-        return {**record, "summary": worded(summary, **given)}
-    except (KeyError, TypeError):  # a figure that an earlier version did not write
+        known = "rivals" in verdict.get("missing", {})
+        given["missing"] = Missing.of(verdict["missing"]) if known else _missing_of_record(goals, search)
+    if lacks_figures(summary):
         return {**record, "stored_words": True}
+    return {**record, "summary": worded(summary, **given)}
 
 
-def _missing_of_record(goals: Mapping[str, Any], search: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """What ``worded`` takes as ``missing``, from a record of a version that did not write it: of its goals, else of the
-    lines of its cuts."""
+def lacks_figures(summary: Mapping[str, Any]) -> bool:
+    """Whether an earlier version did not write some of the figures that the words of a verdict are made of."""
+    verdict, facts = summary["verdict"], summary["dataset"]
+    if verdict.get("lacks", "") is not None:
+        return "lacks" not in verdict
+    known = all(key in verdict for key in ("basis", "tolerance")) and all(key in facts for key in OF_DATA)
+    needed = {name: OF_SIZES if name == "compress" else OF_GOAL for name in verdict["goals"]}
+    return not known or any(key not in verdict["goals"][name] for name, keys in needed.items() for key in keys)
+
+
+def _missing_of_record(goals: Mapping[str, Any], search: Mapping[str, Any]) -> Missing:
+    """What a budget has cut, from a record of a version that did not write it: of its goals, else of the lines of its
+    cuts."""
     cuts = (search.get("budget") or {}).get("cuts", ())
     left_out = [text.removeprefix(LEFT_OUT) for text in cuts if text.startswith(LEFT_OUT)]
-    found = {name: goal.get("untried", left_out) for name, goal in goals.items()}
-    if any(goal.get("short_search") for goal in goals.values()):
-        found[EMBEDDINGS] = ("a longer search",)
+    short_search = any(goal.get("short_search") for goal in goals.values())
     grown = [text.removeprefix(GROWN_ON) for text in cuts if text.startswith(GROWN_ON)]
-    return found | ({FORESTS: grown} if grown else {})
+    return Missing(
+        {name: goal.get("untried", left_out) for name, goal in goals.items()},
+        ("a longer search",) if short_search else (),
+        next(iter(grown), ""),
+    )
 
 
-def _worded_goals(summary: dict[str, Any], missing: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+def _worded_goals(summary: dict[str, Any], missing: Missing) -> dict[str, dict[str, Any]]:
     """The goals in their order, each with its words."""
     verdict, facts = summary["verdict"], summary["dataset"]
     features = feature_count(summary.get("best", []), facts["d"])
     subject, goals = Subject.of(facts, features), {}
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
         goal = {**verdict["goals"][name], "yes_no": is_yes_no(facts), "all_rows": facts.get("n", 0)}
-        goal |= {"untried": list(missing.get(name, ())), "short_search": bool(missing.get(EMBEDDINGS))}
+        goal |= {"untried": list(missing.rivals.get(name, ())), "short_search": bool(missing.search)}
         goal["searched_for"] = "" if name == verdict.get("asked") else verdict.get("asked")
-        goal["forests"] = next(iter(missing.get(FORESTS, ())), "")
+        goal["laid_out"] = verdict.get("laid_out") if name == "map" else None
+        goal["without_copies"] = _changed_without_copies(verdict, name)
+        goal["forests"] = missing.forests
         if goal.get("kept"):
             goal["kept"] = {**goal["kept"], "chance": kept_by_chance(summary)}
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
-        goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), "than": _than(goal), **told}
+        goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), "than": _than(name, goal), **told}
     return goals
+
+
+def _changed_without_copies(verdict: Mapping[str, Any], name: str) -> tuple[int, str] | None:
+    """How many test rows have a copy in training, and the word of a goal without these, where it is another."""
+    found = verdict.get("without_copies") or {"goals": {}}
+    said = found["goals"].get(name, {}).get("word")
+    return None if said is None or said == verdict["goals"][name]["word"] else (found["rows"], said)
 
 
 def kept_by_chance(summary: Mapping[str, Any]) -> float | None:
@@ -150,7 +176,7 @@ def copies_words(verdict: Mapping[str, Any], goals: Mapping[str, Mapping[str, An
         return ""
     pairs = {name: found["goals"][name] for name in goals if name in found["goals"]}
     figures = [
-        f"{SEARCHES[name]} {short(each['value'])} instead of {short(each['base'])}"
+        f"{SEARCHES[name]} {short(each['value'])} instead of {short(each['base'])}{_rival_alone(goals[name], each)}"
         for name, each in pairs.items()
         if each["value"] is not None
     ]
@@ -159,10 +185,21 @@ def copies_words(verdict: Mapping[str, Any], goals: Mapping[str, Mapping[str, An
         for name, each in pairs.items()
         if each["word"] != goals[name]["word"]
     ]
-    what = f"the verdict changes for {and_words(changed)}" if changed else "the verdict is the same for every goal"
-    beside = f" (the embedding instead of what it is compared with): {', '.join(figures)}" if figures else ""
+    unknown = [SEARCHES[name] for name in goals if name not in pairs]
     rows = "this row" if found["rows"] == 1 else f"these {found['rows']:,} rows"
-    return f"Without {rows}{beside}; {what}."
+    if not pairs:
+        return f"What the verdict is without {rows} is not known."
+    same = f"the verdict is the same for {and_words([SEARCHES[name] for name in pairs]) if unknown else 'every goal'}"
+    what = f"the verdict changes for {and_words(changed)}" if changed else same
+    beside = f" (the embedding instead of what it is compared with): {', '.join(figures)}" if figures else ""
+    beyond = f"; it is not known for {and_words(unknown)}" if unknown else ""
+    return f"Without {rows}{beside}; {what}{beyond}."
+
+
+def _rival_alone(goal: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """The value of a rival without copied rows, where it is what to do."""
+    value = found.get("rival")
+    return f" ({goal['rival']['arm']} {short(value)})" if goal.get("taken") == RIVAL and value is not None else ""
 
 
 def _answer(goals: dict[str, dict[str, Any]], summary: dict[str, Any], run: Run | None) -> str:
@@ -197,9 +234,11 @@ def _saved_rival(goals: dict[str, dict[str, Any]], summary: dict[str, Any]) -> l
     return [text]
 
 
-def _than(goal: dict[str, Any]) -> str:
-    """What follows the word of a goal: than what it is better, a rival that is ahead, new rows that contradict."""
+def _than(name: str, goal: dict[str, Any]) -> str:
+    """What follows the word of a goal: fewer numbers, than what it is better, a rival ahead, contrary new rows."""
     base, parts = goal.get("base"), []
+    if goal["word"] == LEVEL and _tone(name, goal) == "yes":
+        parts.append(" with fewer numbers")
     if goal["word"] == BETTER and base is not None:
         other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else CONSTANT
         rivals = f" and the best rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
@@ -238,6 +277,10 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
         f"gain over a constant prediction, or {2 * share:g} % of what they miss (at least {AS_SHOWN:g} "
         "where the best value is 1), whichever is less"
     )
+    if any(goal.get("p_holm") is not None for goal in goals.values()):
+        limit += (
+            ". Each interval is of one comparison; “better” is corrected for the number of goals not asked for (Holm)"
+        )
     if verdict["basis"] == FOLDS:
         folds = len(summary["folds"])
         return (
@@ -280,7 +323,11 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     among = goal.get("new_rows")
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
+        if (other := among.get("rival")) is not None:
+            whole += f"; {label(goal['rival'])} {number(other)}"
         sentences.append(f"New rows among themselves: {whole}.")
+    if other := goal.get("highest"):
+        sentences.append(f"The highest other on these rows: {label(other)}, {number(other['value'])}.")
     if kept := goal.get("kept"):
         sentences.append(_kept(kept))
     hub = goal.get("hub")

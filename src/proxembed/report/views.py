@@ -488,12 +488,23 @@ def _lower_map(summary: dict[str, Any], found: dict[str, Any]) -> str:
     )
 
 
+def best_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> dict[str, Any] | None:
+    """``title`` and ``score`` of the best map that is laid out from all components and was not compared, where it is
+    above the map that was judged; ``found``: the section of maps of a record."""
+    verdict = summary["verdict"]
+    if verdict.get("asked") == "map" or "map" not in verdict["goals"]:
+        return None
+    laid_out = [each for each in found["panels"] if each.get("laid_out") and not each.get("judged")]
+    laid_out = [each for each in laid_out if not each["title"].endswith(" on shuffled labels")]
+    best = max(laid_out, key=lambda each: each.get("score") or 0.0, default=None)
+    if best is None or (best.get("score") or 0.0) <= verdict["goals"]["map"]["value"]:
+        return None
+    return {"title": best["title"], "score": best["score"]}
+
+
 def _above_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> str:
     """Why maps that are laid out have not been chosen although their figure is higher: they were not compared."""
-    goal = summary["verdict"]["goals"]["map"]
-    laid_out = [panel for panel in found["panels"] if panel.get("laid_out") and not panel.get("judged")]
-    above = [panel for panel in laid_out if (panel.get("score") or 0.0) > goal["value"]]
-    if summary["verdict"].get("asked") == "map" or not above:
+    if best_laid_out(summary, found) is None:
         return ""
     return (
         " Maps that are laid out have higher figures here; they were not chosen, as this search compares maps of two "

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from proxembed.params import safe_repr
@@ -188,3 +190,13 @@ def checked_units(groups: Any, times: Any, n: int) -> tuple[Any, Any]:
             row = int(np.flatnonzero(~np.isfinite(found[1]))[0])
             raise ValueError(f"times holds {found[1][row]} in row {row}; give every row a time or leave it out.")
     return found[0], found[1]
+
+
+def joined_groups(number: np.ndarray, groups: Any) -> np.ndarray:
+    """The group of each distinct row 0..m-1, where ``number`` (n,) says which one a row is: groups that have a distinct
+    row in common are one group."""
+    group = np.unique(np.asarray(groups), return_inverse=True)[1]
+    m = int(number.max()) + 1
+    size = m + int(group.max()) + 1
+    links = sparse.coo_array((np.ones(len(number)), (number, m + group)), shape=(size, size))
+    return connected_components(links, directed=False)[1][:m]

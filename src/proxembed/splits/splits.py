@@ -11,6 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
 from proxembed.blocks.row_blocks import RowBlocks, length, some
@@ -507,16 +509,36 @@ def procrustes_frame(Z: Any, target: Any) -> Frame:
     return Frame(Q, scale if scale > 0 else 1.0, source, goal)
 
 
+def groups_of(method: Any, groups: Any, rows: Any = slice(None)) -> dict[str, np.ndarray]:
+    """The groups of some rows as the ``fit`` of a method, or of a pipeline with it, takes them by name; nothing without
+    groups, or where no step takes them."""
+    if groups is None:
+        return {}
+    steps = [(f"{name}__", step) for name, step in method.steps] if isinstance(method, Pipeline) else [("", method)]
+    own = np.asarray(groups)[rows]
+    return {
+        f"{prefix}groups": own for prefix, step in steps if hasattr(step, "fit") and has_fit_parameter(step, "groups")
+    }
+
+
 def crossfit(
-    method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], known: Any, times: np.ndarray | None = None
+    method: Any,
+    X: Any,
+    y: Any,
+    whole: Any,
+    splits: Iterable[Split],
+    known: Any,
+    times: np.ndarray | None = None,
+    groups: Any = None,
 ) -> np.ndarray:
     """Out-of-fold embedding of training rows: each row embedded by a model fitted without it. ``times``: how often each
-    row occurs."""
+    row occurs; ``groups`` of the rows, for a method whose fit takes them."""
     whole, known = np.asarray(whole, dtype=np.float64), np.asarray(known)
     total, number = np.zeros_like(whole), np.zeros(len(whole))
     for split in splits:
         weights = {} if times is None else {"sample_weight": times[split.train]}
-        model = clone(method).fit(X[split.train], take_labels(y, split.train), **weights)
+        more = weights | groups_of(method, groups, split.train)
+        model = clone(method).fit(X[split.train], take_labels(y, split.train), **more)
         frame = procrustes_frame(model.transform(X[split.train]), whole[split.train])
         total[split.held_out] += frame.carry(model.transform(X[split.held_out]))
         number[split.held_out] += 1

@@ -127,7 +127,7 @@ def layouts_of_best(study: Study) -> list[Layout]:
 
 
 def best_of_families(study: Study) -> list[MethodTrial]:
-    """The finalists that are no layouts, the best of each method, the best of all first."""
+    """The finalists that are not layouts, the best of each method, the best of all first."""
     final = study.evaluator.final
     families: dict[str, MethodTrial] = {}
     known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]

@@ -147,7 +147,7 @@ def _equal(one: Any, other: str) -> bool:
 
 
 def is_real(value: Any) -> bool:
-    """Whether a cell that is no text is a number."""
+    """Whether a cell that is not text is a number."""
     return hasattr(value, "__float__") and not isinstance(value, str | bool | np.bool_) and np.ndim(value) == 0
 
 

@@ -81,10 +81,13 @@ def says_which_row(name: str) -> bool:
 
 
 def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -> bool:
-    """Whether a column of this name, whose cells are whole numbers or tokens, is an identifier."""
+    """Whether a column of this name, whose cells are whole numbers or tokens, is an identifier. A plural of few whole
+    numbers, such as devices of 1 to 6, is a count."""
     said = identifier_name(name)
     if said != "owners" or not all(map(WHOLE.fullmatch, words)):
         return bool(said)
+    if len(words) < FEWEST_OWNERS:
+        return False
     numbers = np.array([float(word) for word in words])
     order = np.argsort(numbers)
     n, quarter, share = len(words), len(words) // 4, counts[order] / counts.sum()

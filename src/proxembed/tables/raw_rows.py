@@ -68,7 +68,7 @@ class RawRows:
     __iter__ = None
 
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
-        raise TypeError("rows before an encoder are no features; pass the rows themselves.")
+        raise TypeError("rows before an encoder are not features yet; pass the rows themselves.")
 
     def __repr__(self) -> str:
         return f"RawRows({len(self):,} rows before {encoder_text(self.encoder)})"

@@ -39,7 +39,11 @@ from .rows import TableRows
 
 MISSING_CODES = (99, 999, 9999, 99999)
 FEWEST_IDS = 8
-FEWEST_CODES = 3  # cells of the only negative number of a column, to be asked about
+FEWEST_CODES = 3  # cells of each negative number of a column without others, to be asked about
+MOST_CODES = 5  # such numbers, as surveys write -9, -8 and -1
+WIDE_GAP = 3  # between such numbers, or from the last of them to the answers
+FIRST_CELLS = 1000
+LOWEST_CODE = re.compile(r"-[789]+")
 FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
 FEWEST_BESIDE_ONE = 3  # the same beside one other word, without digits
 MOST_ODD = 2  # words in up to a quarter of the cells that may stand for an empty cell
@@ -300,12 +304,11 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         shown = cells.values[place]
         problem = f"holds {shown}, which is infinite or too large for a number"
         return _said(cells, "number", None, problem=problem, options=(("missing", str(shown)),), at=cells.places[place])
-    if asks and (code := _missing_code(numbers, cells.counts)) is not None:
-        problem = (
-            f"holds {code:g} in {int(cells.counts[numbers == code][0])} cells, far from all others: "
-            "an empty cell, or else a value"
-        )
-        options, instead = (("missing", f"{code:g}"),), (("missing", "none"),)
+    if asks and (codes := _missing_codes(numbers, cells.counts)):
+        count = int(cells.counts[np.isin(numbers, codes)].sum())
+        ends = ("an empty cell", "a value") if len(codes) == 1 else ("empty cells", "values")
+        problem = f"holds {_code_words(codes)} in {count} cells, far from all others: {ends[0]}, or else {ends[1]}"
+        options, instead = tuple(("missing", f"{code:g}") for code in codes), (("missing", "none"),)
         return _said(cells, "number", column, problem=problem, options=options, instead=instead)
     marks = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style))
     return _said(cells, "number" + (f" in {unit}" if unit else "") + marks, column)
@@ -348,8 +351,8 @@ def _almost_numbers(cells: DistinctCells, style: str, wrong: list[int], asks: bo
         return None
     others = sorted(set(range(len(held.words))) - set(wrong))
     values = [part.value(style) for j in others if (part := held.parts[j]) is not None]
-    code = _missing_code(np.array(values, dtype=np.float64), cells.counts[others]) if asks else None
-    return _with_odd(cells, "number", wrong, code)
+    codes = _missing_codes(np.array(values, dtype=np.float64), cells.counts[others]) if asks else ()
+    return _with_odd(cells, "number", wrong, codes)
 
 
 def _few(cells: DistinctCells, wrong: Sequence[int], strict: bool = False) -> bool:
@@ -364,8 +367,8 @@ def _few(cells: DistinctCells, wrong: Sequence[int], strict: bool = False) -> bo
     return others >= FEWEST_VALUES and 0 < len(wrong) <= MOST_RARE and share <= 0.05
 
 
-def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], code: float | None = None) -> Reading:
-    """Numbers or dates whose other words, and perhaps a number such as -999, may stand for an empty cell."""
+def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], codes: Sequence[float] = ()) -> Reading:
+    """Numbers or dates whose other words, and perhaps numbers such as -999, may stand for an empty cell."""
     odd, count = [cells.words[j] for j in wrong], int(cells.counts[list(wrong)].sum())
     shown = " and ".join(map(repr, odd)) if len(odd) <= MOST_ODD else ", ".join(map(repr, odd[:SHOWN_ODD]))
     more = f" and {len(odd) - SHOWN_ODD} more" if len(odd) > SHOWN_ODD else ""
@@ -375,9 +378,9 @@ def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], code: float
         f"holds {shown}{more} in {cells_of} of {int(cells.counts.sum()):,}, and {kind}s in the others: "
         "missing values, or a category"
     )
-    if code is not None:
-        problem = f"{problem}; and {code:g}, far from all others"
-        options.append(("missing", f"{code:g}"))
+    if codes:
+        problem = f"{problem}; and {_code_words(codes)}, far from all others"
+        options += [("missing", f"{code:g}") for code in codes]
     instead = (("category", cells.name),)
     at = cells.places[wrong[0]]
     return _said(cells, kind, None, problem=problem, options=tuple(options), at=at, instead=instead)
@@ -407,17 +410,42 @@ def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
     return None
 
 
+def _missing_codes(numbers: np.ndarray, counts: np.ndarray) -> tuple[float, ...]:
+    """Numbers that may stand for empty cells: one or two that stand apart from all others, such as 99 and 999, or the
+    negative ones of a column of whole numbers, such as -9 and -1, where these have wider gaps than the others and the
+    lowest is written by 7, 8 or 9 alone."""
+    if (code := _missing_code(numbers, counts)) is not None:
+        rest = numbers != code
+        more = _missing_code(numbers[rest], counts[rest])
+        return (code,) if more is None else tuple(sorted((code, more)))
+    codes, others = np.unique(numbers[numbers < 0]), np.unique(numbers[numbers >= 0])
+    if not 1 < len(codes) <= MOST_CODES or len(others) < FEWEST_BESIDE_ONE or np.any(numbers % 1):
+        return ()
+    if not LOWEST_CODE.fullmatch(f"{codes[0]:g}"):
+        return ()
+    if min(counts[numbers == code].sum() for code in codes) < FEWEST_CODES:
+        return ()
+    gap = np.diff([*codes, others[0]]).max()
+    return tuple(codes.tolist()) if gap >= WIDE_GAP and gap > 2 * np.diff(others).max() else ()
+
+
+def _code_words(codes: Sequence[float]) -> str:
+    words = [f"{code:g}" for code in codes]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def holds_missing_code(X: np.ndarray) -> bool:
-    """Whether a column of a matrix holds a number such as -999 apart from its others."""
+    """Whether a column of a matrix holds numbers such as -999, or -9 and -1, apart from its others."""
     if not len(X):
         return False
     low = X.min(axis=0)
     suspects = np.isin(np.abs([low, X.max(axis=0)]), MISSING_CODES).any(axis=0)
     negative = np.flatnonzero(low < 0)
     own = X[:, negative]
-    alone = (own < 0).sum(axis=0) == (own == low[negative]).sum(axis=0)
-    suspects = np.union1d(np.flatnonzero(suspects), negative[alone])
-    return any(_missing_code(*np.unique(X[:, j], return_counts=True)) is not None for j in suspects)
+    whole = ((own >= 0) | (own % 1 == 0)).all(axis=0)
+    few = [len(np.unique(X[:FIRST_CELLS, j][X[:FIRST_CELLS, j] < 0])) <= MOST_CODES for j in negative[whole]]
+    suspects = np.union1d(np.flatnonzero(suspects), negative[whole][few])
+    return any(_missing_codes(*np.unique(X[:, j], return_counts=True)) for j in suspects.astype(np.intp))
 
 
 def _dates(cells: DistinctCells) -> Reading | None:

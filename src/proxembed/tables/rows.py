@@ -67,7 +67,7 @@ class TableRows:
     __iter__ = None
 
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
-        raise TypeError("rows of a table are no matrix; encode them first (TableEncoder).")
+        raise TypeError("rows of a table are not a matrix; encode them first (TableEncoder).")
 
     def __repr__(self) -> str:
         return f"TableRows({self.shape[0]:,} rows of {few_names([column.name for column in self.columns])})"

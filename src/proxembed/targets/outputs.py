@@ -580,7 +580,7 @@ class OutputReading:
 
 def weights_of(scale_targets: Any, columns: tuple[Column, ...]) -> tuple[str, tuple[float, ...] | None]:
     """``scaling`` and ``weights`` of Outputs for the parameter ``scale_targets``; a ValueError for unknown columns and
-    for weights that are no positive numbers."""
+    for weights that are not positive numbers."""
     if not isinstance(scale_targets, Mapping):
         return scale_targets, None
     by_name = places(columns)

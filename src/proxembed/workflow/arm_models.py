@@ -120,9 +120,9 @@ def check_kept(name: str, dataset: Any, methods: Sequence[str]) -> None:
         raise ValueError(f"{rival} cannot be kept: {reasons[rival]}.")
     if rival is None and asked not in {each.lower() for each in methods}:
         able = ", ".join(each for each, lacks in reasons.items() if not lacks)
-        raise ValueError(f"{safe_repr(name)} is no rival and no method; the rivals are {able}.")
+        raise ValueError(f"{safe_repr(name)} is neither a rival nor a method; the rivals are {able}.")
 
 
 def unsaved(entrant: Any) -> str:
     """Why the model of a rival cannot be saved; "" where it can."""
-    return "" if entrant.rival.library is None else f"a model of {entrant.rival.library} is no plain arrays"
+    return "" if entrant.rival.library is None else f"a model of {entrant.rival.library} is not stored as plain arrays"

@@ -160,6 +160,12 @@ def cut_diagnosis(
     return dataset, options | {"n_shuffles": kept}, lines + budget.without_room(forecast.of(rows, kept))
 
 
+def training_shape(dataset: Any, split: Any) -> Shape:
+    """The sizes of the training rows."""
+    shape = shape_of(dataset.X[split.train], dataset.targets.c)
+    return shape._replace(grouped=dataset.groups is not None)
+
+
 def maps_work(layout: Layout, shape: Shape, m: int, honest: bool) -> float:
     """Work of the maps of a layout, each beside that of shuffled labels, with their figures for m held-out rows: the
     plain one, the ``honest`` one, and those of either part where features are laid out."""
@@ -183,7 +189,8 @@ class MapCuts(NamedTuple):
 def cut_map(budget: Budget, layout: Layout, dataset: Any, split: Any, *, free: bool) -> MapCuts:
     """The map that fits the budget: first without an honest one, then of a cheaper method, where it is ``free``, then
     of fewer training rows."""
-    shape, n, seed = shape_of(dataset.X[split.train], dataset.targets.c), len(split.train), layout.random_state
+    shape = training_shape(dataset, split)
+    n, seed = len(split.train), layout.random_state
     if budget.asked == inf:
         return MapCuts(layout, split, True, [])
 

@@ -174,7 +174,7 @@ def compare(
     encoder : transformer or Pipeline of scikit-learn, optional
         Preprocessing of your own in front of all else. A clone is fitted on the training rows of each fold, with their
         targets if its tags require some; it gets an array of the numbers, or a pandas DataFrame whose columns are not
-        all numbers. Its sizes, by which forecasts go, are told by one more fit on all rows.
+        all numbers. Its sizes, by which forecasts go, are known from one more fit on all rows.
     folder : str or Path, optional
         Folder to which results are written as they are finished; ``Comparison.save`` writes them later.
     progress : callable, optional

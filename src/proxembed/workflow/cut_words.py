@@ -9,7 +9,7 @@ from typing import Any
 from proxembed.evaluate.costs import PROTOTYPES
 from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.report.next_steps import Run
-from proxembed.report.plain_words import EMBEDDINGS, FORESTS, and_words
+from proxembed.report.plain_words import Missing, and_words
 from proxembed.report.verdict import GROWN_ON, LEFT_OUT
 from proxembed.study.method_strategies import WEIGHTS
 
@@ -29,6 +29,7 @@ BEARS = {  # the verdicts that a kind of cut concerns, and which way
     SHOWN: ("No verdict", "missing from the page, but no verdict changes"),
     UNFINISHED: ("Not finished", "the run was interrupted before; what is shown rests on the steps before these"),
 }
+CHOICE_ALONE = "of the embeddings, only the chosen one is compared with rivals"
 OTHERS = "one of them may be better still"
 OTHER_MAPS = "one of these may be better than ours"
 
@@ -89,10 +90,10 @@ def untried(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {name: names for name, names in (("predict", every), ("neighbours", every), ("map", maps)) if names}
 
 
-def missing_of(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """What the words of a verdict must know: the rivals that are missing from each goal, and what of the search."""
-    found = {EMBEDDINGS: tuple(cut.text for cut in cuts_of(plan) if cut.kind in (SEARCHED, SIZES))}
-    return untried(plan) | found | ({FORESTS: (f"{plan.cuts.forest:,} rows",)} if _forests_are_cut(plan) else {})
+def missing_of(plan: Plan) -> Missing:
+    """What the words of a verdict must know."""
+    search = tuple(cut.text for cut in cuts_of(plan) if cut.kind in (SEARCHED, SIZES))
+    return Missing(untried(plan), search, f"{plan.cuts.forest:,} rows" if _forests_are_cut(plan) else "")
 
 
 def _forests_are_cut(plan: Plan) -> bool:
@@ -173,7 +174,7 @@ def _searched(plan: Plan) -> list[Cut]:
     elif cuts.weights < len(WEIGHTS) and plan.options.goal == "map":
         found.append("maps with the features at weight 1 alone")
     if cuts.leaders < LEADERS:
-        found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
+        found.append(CHOICE_ALONE if cuts.leaders == 1 else "the choice and one other are compared")
     return [Cut(SEARCHED, text) for text in (*found, *plan.too_dear)]
 
 
@@ -202,10 +203,11 @@ def _judged(plan: Plan) -> list[Cut]:
 def _checked(plan: Plan) -> list[Cut]:
     what = "outputs" if plan.numbers else "labels"
     if plan.cuts.shuffles < plan.options.shuffles:
-        return [Cut(CHANCE, f"not compared with itself on shuffled {what}")]
+        return [Cut(CHANCE, f"no test on shuffled {what} (a map on shuffled {what} shows one shuffle, without a test)")]
     if plan.killed:
         return [Cut(CHANCE, text) for text in plan.killed]
-    few = f"shuffled {what} are tried on at most {plan.cuts.diagnosis:,} rows"
+    rows = f"{plan.cuts.diagnosis:,}"
+    few = f"shuffled {what} are tried on at most {rows} training and {rows} held-out rows"
     return [Cut(CHANCE, few)] * (plan.cuts.diagnosis < DIAGNOSIS)
 
 

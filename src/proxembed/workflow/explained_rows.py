@@ -398,6 +398,8 @@ def explainer_of(model: Any, path: Path, source: dict[str, Any]) -> RowExplainer
     """The explainer of a saved model by the labelled file that it was fitted on, read as ``source`` records."""
     given = {name: source[name] for name in PURPOSES if source.get(name) is not None}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    labelled = read(path, columns=Columns(**given) if source.get("format") == "table" else None)
-    X, ids = read_rows(path, source)
+    layout = source.get("layout") or {}
+    answers = (*source.get("labels", ()), *source.get("targets", ()))
+    labelled = read(path, columns=Columns(**given, **layout) if source.get("format") == "table" else None)
+    X, ids = read_rows(path, source | {"layout": layout | {"answers": answers}})
     return RowExplainer(model, labelled if ids is None else replace(labelled, ids=ids), X)

@@ -48,9 +48,9 @@ LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 NO_ROWS = np.zeros(0, dtype=np.intp)
-LEAK = 0.99  # area under the ROC curve above which a column is noted
+LEAK = 0.995  # area under the ROC curve above which a column is noted; few ordinary features have more
 COPY = 0.999  # rank correlation with a number above which it is
-LEAST_OF_EACH, LEAST_KNOWN = 5, 20  # rows with the label, and without it, for such an area; rows for a correlation
+LEAST_OF_EACH, LEAST_KNOWN = 10, 20  # rows with the label, and without it, for such an area; rows for a correlation
 MOST_EMPTY = 0.5  # share of empty cells of a column that is measured where it is known, and not as filled
 MOST_ROWS, MOST_CELLS = 5000, 20_000_000  # that are searched for leaks
 JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare take beside X, y and what a file needs
@@ -168,7 +168,7 @@ def rows_in_order(X: Any, beside: Any, what: str) -> tuple[Any, tuple[str, ...]]
 def _unknown_option(name: str, caller: str | None) -> str:
     """What a name is that the caller does not take: an option of another function, or a misspelling of its own."""
     taken = {job: (*(field.name for field in fields(kind)), *more) for job, (kind, more) in JOBS.items()}
-    told = f"{name} is no option" if caller is None else f"{name} is no option of {caller}"
+    told = f"{name} is not an option" if caller is None else f"{name} is not an option of {caller}"
     if takers := [job for job, names in taken.items() if name in names]:
         return f"{told}, but one of {' and '.join(takers)}; leave it out, or call {' or '.join(takers)}."
     own = (
@@ -444,7 +444,7 @@ def has_whole_rows(dataset: Dataset) -> bool:
 
 def leaks(dataset: Dataset) -> list[str]:
     """Notes on columns of a table that alone predict an output: a label or a class with an area under the ROC curve
-    above .99, a number with a rank correlation above .999."""
+    above .995, a number with a rank correlation above .999."""
     if (dataset.source or {}).get("format") not in ("table", "arff"):
         return []
     rows = np.arange(dataset.X.shape[0]) if dataset.train_idx is None else dataset.train_idx
@@ -467,7 +467,8 @@ def leaks(dataset: Dataset) -> list[str]:
         measure = "AUC" if least == LEAK else "rank correlation"
         for j in np.flatnonzero(strengths > least).tolist():
             told = f"{names[j]} alone predicts {output!r} ({measure} {strengths[j]:.3f})"
-            text = f"{told}: leave it out (drop) if it is known only after the {'label' if least == LEAK else 'output'}"
+            what = "label" if least == LEAK else "output"
+            text = f"{told}: is it known before the {what}? If not, leave it out (drop)"
             notes[j] = max(notes.get(j, (0.0, "")), (strengths[j], text), key=lambda each: each[0])
     return few_notes((names[j], notes[j][1]) for j in sorted(notes))
 

@@ -30,7 +30,7 @@ from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.execute import clock
-from proxembed.execute.executor import ENDED, Progress, silent
+from proxembed.execute.executor import Progress, silent
 from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
 from proxembed.measures.measures import measure_for, neighbors_of
 from proxembed.measures.statistics import choose
@@ -40,7 +40,9 @@ from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labe
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.report.next_steps import Run
+from proxembed.report.plain_words import laid_out_words
 from proxembed.report.verdict import cut_lines
+from proxembed.report.views import best_laid_out
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 from proxembed.tables.notes import counted
 
@@ -68,7 +70,8 @@ from .nested import (
     outer_counts,
     remove_studies,
 )
-from .options import OptionError, SearchOptions, measured_by, on_requested_cluster
+from .one_fit import killed_fits
+from .options import LEAST_SHUFFLES, OptionError, SearchOptions, measured_by, on_requested_cluster
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, OUTER_FOLDS, Plan, compared_of, make_plan
 from .record import (
     EVIDENCE,
@@ -89,6 +92,7 @@ from .results import SearchResult
 COMPARISON = ".comparison.jsonl"
 BUDGET = ("max_seconds", "max_work", "n_jobs", "dask")
 FREE = {*BUDGET, "max_trials"}  # options that may differ between a run and its continuation
+NO_FEATURE = " not a feature"  # of a note on a column that is left out by a guess
 RIVAL_GOALS = ("predict", "neighbours", "map")  # for which the embedding of a rival is saved if it is the best
 
 
@@ -264,7 +268,7 @@ def search(
     encoder : transformer or Pipeline of scikit-learn, optional
         Preprocessing of your own in front of all else. A clone is fitted on the training rows of each fold, with their
         targets if its tags require some; it gets an array of the numbers, or a pandas DataFrame whose columns are not
-        all numbers. Its sizes, by which forecasts go, are told by one more fit on the training rows.
+        all numbers. Its sizes, by which forecasts go, are known from one more fit on the training rows.
     folder : str or Path, optional
         Folder to which results are written as they are finished; ``SearchResult.save`` writes them later.
     resume : str or Path, optional
@@ -528,7 +532,7 @@ def finish_search(job: Job, results: Results) -> SearchResult:
             told = (place.folder, record.summary, head["command"], sampled)
             place.write(saved_model(fitted, dataset, fitted_on, *told))
         model = fitted
-        stable = None if diagnosis is None or job.nested else diagnosis.stability  # of the model of these rows
+        stable = None if diagnosis is None or job.nested else diagnosis.stability or None  # of the model of these rows
         record.add(search=section(), **model_section(model, stable))
     except KeyboardInterrupt:
         results.interrupted = True
@@ -577,6 +581,10 @@ def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
     """Add to the verdict what was cut, as ``cut`` and as the last lines of its text."""
     verdict = summary["verdict"]
     verdict["cut"] = told_cuts(job.plan, run_of(job))
+    guessed = [note for note in summary["dataset"].get("notes", ()) if NO_FEATURE in note]
+    verdict["cut"]["lines"][:0] = [["Not used as features", "; ".join(guessed)]] * bool(guessed)
+    if verdict.get("laid_out"):
+        verdict["cut"]["lines"].append(["Map", laid_out_words(verdict["goals"]["map"])])
     verdict["text"] = "\n".join([verdict["text"], *cut_lines(verdict["cut"])])
 
 
@@ -639,6 +647,9 @@ def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunR
         raw, embedded = (held_out_precisions(record.results, dataset, *arm) for arm in ((ALL_FEATURES, None), own))
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
     record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
+    if job.nested is None and (found := best_laid_out(record.summary, record.parts["map"])):
+        record.summary["verdict"]["laid_out"] = found
+        record.summary.update(worded(record.summary, run=run_of(job)))
 
 
 def is_map_of(summary: dict[str, Any], name: str, k: int | None) -> bool:
@@ -752,13 +763,16 @@ def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
     for each in (method, natural):  # rare labels may be missing in the part, and with them components
         model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
         try:
-            return diagnose(model, part.X, training_labels(part), options.shuffles, store=job.study, **more)
-        except ENDED:
-            plan.killed.append(f"not compared with itself on shuffled {what}: a worker process was killed twice")
-            return None
+            found = diagnose(model, part.X, training_labels(part), options.shuffles, store=job.study, **more)
         except ValueError:
             if each is natural:
                 raise
+            continue
+        if found.killed and len(found.null) + found.failed_shuffles < LEAST_SHUFFLES:
+            plan.killed.append(f"not compared with itself on shuffled {what}: a worker process was killed twice")
+            return None
+        plan.killed += killed_fits(found, what)
+        return found
     return None
 
 

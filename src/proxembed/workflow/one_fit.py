@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from proxembed.data import Dataset
 from proxembed.estimator.catalogue import name_of, title_of
 from proxembed.evaluate.arms import check_places_rows, method_arms
-from proxembed.evaluate.costs import Shape, fit_work, machine_speed, shape_of
+from proxembed.evaluate.costs import Shape, fit_work, machine_speed
 from proxembed.evaluate.diagnose import LEAST_DISTINCT, Diagnosis, diagnose
 from proxembed.evaluate.evidence import drawn_maps
 from proxembed.evaluate.part import choose_scaling, prepare
@@ -36,7 +36,7 @@ from proxembed.splits.splits import Splitting, fold_limit, make_splits
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
 
-from .budget import Budget, check_fit, cut_diagnosis, cut_map
+from .budget import Budget, check_fit, cut_diagnosis, cut_map, training_shape
 from .labelled_data import check_labels, with_test_rows
 from .large_fit import LargeFit
 from .map_table import SUFFIX as TABLE
@@ -68,14 +68,14 @@ def method_with(
     for name in options:
         owner, dots, _ = name.partition("__")
         if dots and not hasattr(options.get(owner, getattr(estimator, owner, None)), "get_params"):
-            raise ValueError(f"--set {name}: {owner} of {method} is no method; name one first (--set {owner}=NAME).")
+            raise ValueError(f"--set {name}: {owner} of {method} is not a method; name one first (--set {owner}=NAME).")
     _refuse_unknown(method, estimator, options)
     check_places_rows(estimator.set_params(**options))
     return estimator
 
 
 def _refuse_unknown(method: str, estimator: BaseEstimator, options: Mapping[str, Any]) -> None:
-    """A ValueError for the first option that is no parameter of a method, with one of its inner method or a near
+    """A ValueError for the first option that is not a parameter of a method, with one of its inner method or a near
     name."""
     known = estimator.get_params(deep=True)
     own = [name for name in known if "__" not in name]
@@ -178,10 +178,19 @@ def diagnose_method(
     facts = {
         "covariates": taken_off,
         "cuts": cuts,
+        "missing": killed_fits(found, what),
         "what": what,
         "verdict": verdict(found, what) + more_components(estimator, found),
     }
     return {"method": title_of(estimator), **described, **facts}
+
+
+def killed_fits(found: Diagnosis, what: str) -> list[str]:
+    """What is missing from a diagnosis as a worker process was killed twice, at most one line."""
+    if not found.killed:
+        return []
+    fits = f"{found.killed} fit{'s' * (found.killed != 1)} on shuffled {what} or on halves of the rows"
+    return [f"without {fits}, whose worker process was killed twice, perhaps for lack of memory"]
 
 
 def more_components(estimator: BaseEstimator, found: Diagnosis) -> str:
@@ -266,7 +275,7 @@ def draw_map(
     budget = Budget.of(max_seconds, max_work)
     chosen, split, honest, cuts = cut_map(budget, chosen, dataset, split, free=method is None)
     part, progress = prepare(dataset, split, seed), progress or silent
-    forecast = forecast_text(chosen, shape_of(dataset.X[split.train], dataset.targets.c), honest)
+    forecast = forecast_text(chosen, training_shape(dataset, split), honest)
     progress(0, 0, "; ".join([f"forecast: {forecast}", *(f"cut for the budget: {each}" for each in cuts)]))
     maps = drawn_maps(chosen, part, honest, progress=progress)
     rows = split._replace(held_out=part.rows)

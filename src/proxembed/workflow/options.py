@@ -359,7 +359,7 @@ class DiagnoseOptions:
         words="names or globs",
         panel=JUDGED,
         metavar="COLUMN,...",
-        doc="Columns of the table that ``per_component`` takes off features and labels, and that are no features: "
+        doc="Columns of the table that ``per_component`` takes off features and labels, and that are not features: "
         "numbers by regression, texts and ``category`` columns by their levels, inside which rows are shuffled.",
     )
 

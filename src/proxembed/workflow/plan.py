@@ -592,9 +592,10 @@ def make_plan(
     known = entrants(dataset.X, dataset.targets, options.seed, splits=options.folds + 1, whole_rows=whole)
     rivals = tuple(each for each in known[1:] if not each.lacks)
     absent = tuple(each for each in known[1:] if each.rival.library and missing_library(each.rival.library) is not None)
-    shape, scalings = shape_of(dataset.X, dataset.targets.c), len(scaling_kinds(dataset.X))
+    grouped, scalings = getattr(dataset, "groups", None) is not None, len(scaling_kinds(dataset.X))
+    shape = shape_of(dataset.X, dataset.targets.c)._replace(grouped=grouped)
     likely = _leading(options)
-    given = _anchors(options, numbers), scalings, whole, numbers, getattr(dataset, "groups", None) is not None
+    given = _anchors(options, numbers), scalings, whole, numbers, grouped
     return Plan(work, options, shape, split, sizes, started, rivals, absent, *given, leading=likely, outer=outer)
 
 

@@ -19,6 +19,7 @@ from proxembed.evaluate.results import RIDGE, Results, measure_name, predictions
 from proxembed.execute.atomic_files import alone_in, check_place, write_whole, written_place
 from proxembed.execute.executor import own_configuration
 from proxembed.measures.measures import Q2
+from proxembed.measures.neighbors import cosine_frame
 from proxembed.methods.pipeline import embedding_part, fit_on, source_of
 from proxembed.persist import model_card, model_files
 from proxembed.proximity.reordering import even_sample
@@ -232,14 +233,18 @@ def saved_model(
     command: str,
     sampled: int | None = None,
 ) -> dict[str, bytes]:
-    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them; no such file of
-    a model of all features that are sparse."""
+    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them, and the mean and
+    the constant of the fitted rows, with which cosines are those of the leaderboard; no such file of a model of all
+    features that are sparse."""
     card = model_card(model, fitted_on, summary, command, sampled)
     files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
     written = {path.name: content for path, content in files.items()}
-    arrays = {"Z": embedding_part(model).transform(dataset.X)}
-    if sparse.issparse(arrays["Z"]):
+    embedding = embedding_part(model)
+    Z = embedding.transform(dataset.X)
+    if sparse.issparse(Z):
         return written
+    mean, constant = cosine_frame(Z if fitted_on is dataset else embedding.transform(fitted_on.X))
+    arrays = {"Z": Z, "mean": mean, "constant": constant}
     if dataset.ids is not None:
         arrays["ids"] = dataset.ids
     return written | {EMBEDDING: npz_bytes(arrays)}

@@ -160,7 +160,7 @@ def german_bank() -> bytes:
         day = date(2024, 1, 1) + timedelta(3 * i)
         rows.append((f"{day:%d.%m.%Y}", income, city, f"{hours * 37:,}.00".translate(str.maketrans(",.", ".,")), cls))
     text = table(("Buchungstag", "Betrag", "Ort", "Saldo", "cls"), rows, ";", ",")
-    return f"Konto: 1234\n\n{text}Summe;1.900,50;;;\n\nQuelle: Bank, Stand 01.10.2024\n".encode("cp1252")
+    return f"Konto: 1234\n\n{text}\nSumme;1.900,50;;;\n\nQuelle: Bank, Stand 01.10.2024\n".encode("cp1252")
 
 
 def feather() -> bytes:

@@ -22,6 +22,8 @@ def test_a_file_is_searched_and_its_rows_are_embedded(tmp_path, name):
         needed(FILES[name].needs)
     (file,) = write_files(tmp_path, [name])
     called("search", file, *FILES[name].options, "--max-work", 10, "-o", tmp_path / "found")
+    if name == "german_bank.csv":  # of new rows, no last line is left out
+        file.write_text("\n".join(file.read_text("cp1252").split("\n")[:63]), encoding="cp1252")
     done = called("transform", tmp_path / "found" / "model.skops", file, "-o", tmp_path / "z.npz")
     assert "60 rows" in done.stdout
     if name.endswith(".h5ad"):

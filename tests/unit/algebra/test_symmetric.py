@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.linalg import hilbert
@@ -105,6 +107,28 @@ def test_cholesky_solves_and_whitens():
     C = factorised.whiten()
     np.testing.assert_allclose(C.T @ M @ C, np.eye(12), rtol=0, atol=1e-11)
     np.testing.assert_array_equal(M, before)
+
+
+def test_the_diagonal_of_an_inverse_takes_some_columns_at_a_time(monkeypatch):
+    monkeypatch.setattr(symmetric_module, "INVERSE_COLUMNS", 5)
+    M = positive(12) * np.outer(scale := np.linspace(1, 3, 12), scale)
+    np.testing.assert_allclose(SPD(M).inverse_diagonal(), np.diag(np.linalg.inv(M)), rtol=1e-9)
+
+
+def test_the_diagonal_of_an_inverse_takes_little_more_memory():
+    factorised = SPD(np.eye(2000) + 1e-4)
+    tracemalloc.start()
+    found = factorised.inverse_diagonal()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.6 * factorised.factor.nbytes and found[0] == pytest.approx(1 - 1e-4 / 1.2, abs=1e-9)
+
+
+def test_a_factor_without_an_inverse_is_refused():
+    factorised = SPD(positive(4))
+    factorised.factor[2, 2] = 0.0
+    with pytest.raises(np.linalg.LinAlgError, match="a zero at diagonal 2"):
+        factorised.whiten()
 
 
 def test_cholesky_is_not_troubled_by_scale():

@@ -334,7 +334,7 @@ def test_folds_that_the_rows_do_not_fill_are_refused():
 
 
 def test_what_cannot_predict_classes_is_refused():
-    with pytest.raises(ValueError, match="is no classifier: it has no predict"):
+    with pytest.raises(ValueError, match="is not a classifier: it has no predict"):
         Thresholded(StandardScaler()).fit(np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4))
 
 

@@ -200,7 +200,7 @@ def test_words_of_the_program_stay_as_they_are():
 
 
 def test_text_of_a_file_that_looks_like_an_argument_stays_as_it_is():
-    for text in (r"('kind id=['5f', \\ '61'] name')", r"labels='C:\xyz.xml' is no file"):
+    for text in (r"('kind id=['5f', \\ '61'] name')", r"labels='C:\xyz.xml' is not a file"):
         assert in_program_words(text) == text
 
 

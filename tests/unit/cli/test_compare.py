@@ -32,7 +32,7 @@ def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
     assert kept.title == "logistic regression" and "rival.md" in "".join(done.stdout.split())
     refused = program("compare", file, *FAST, "-o", tmp_path / "no", "--keep-rival", "logit")
     assert refused.exit_code == 2 and not (tmp_path / "no").exists()
-    assert "--keep-rival: 'logit' is no rival and no method; the rivals are all features, " in refused.stderr
+    assert "--keep-rival: 'logit' is neither a rival nor a method; the rivals are all features, " in refused.stderr
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())
     *_, last = verdict["goals"].values()

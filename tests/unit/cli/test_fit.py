@@ -164,7 +164,7 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
         (["--set", "rige=1"], ["opls has no parameter rige; did you mean --set ridge=...?"]),
         (["-m", "kernelized", "--set", "unknown=drop"], ["did you mean --set method__unknown=...?"]),
         (["--set", "ridge=-1"], ["OPLS: ridge=-1 is not allowed"]),
-        (["--set", "ridge__x=1"], ["--set ridge__x: ridge of opls is no method; name one first"]),
+        (["--set", "ridge__x=1"], ["--set ridge__x: ridge of opls is not a method; name one first"]),
         (["-m", "ssdr", "--set", "supervised__ridge=1"], ["name one first (--set supervised=NAME)"]),
         (["-m", "ssdr", "--set", "supervised=1"], ["--set supervised=1 must name one method"]),
         (["--set", "ridge=" + "9" * 5000], ["--set ridge: the value of 5,000 characters cannot be read"]),
@@ -205,7 +205,7 @@ def test_a_full_disk_leaves_the_old_model(tmp_path, monkeypatch, fault):
 
 def test_another_document_is_not_replaced_by_the_card(tags, tmp_path):
     (tmp_path / "README.md").write_text("# mine")
-    refused(program("fit", tags, *FIT, "-o", tmp_path / "README.skops"), "README.md exists and is no model card")
+    refused(program("fit", tags, *FIT, "-o", tmp_path / "README.skops"), "README.md exists and is not a model card")
     assert (tmp_path / "README.md").read_text() == "# mine" and not (tmp_path / "README.skops").exists()
 
 

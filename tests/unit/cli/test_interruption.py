@@ -202,7 +202,7 @@ def test_a_document_in_place_of_the_card_is_refused_before_the_work(unsplit, tmp
     (tmp_path / "model.md").write_text("# My notes")
     monkeypatch.setattr(main_job, "run_engine", None)
     done = program("search", unsplit, *QUICK, "-o", tmp_path)
-    assert done.exit_code == 2 and "model.md exists and is no model card" in done.stderr
+    assert done.exit_code == 2 and "model.md exists and is not a model card" in done.stderr
     assert (tmp_path / "model.md").read_text() == "# My notes"
 
 

@@ -61,7 +61,7 @@ def test_the_words_of_an_older_record_are_made_again_from_its_figures(folder):
     search = {**record["search"], "budget": {**cuts, "repeat": record["command"]}}
     path.write_text(json.dumps({**record, "search": search, "summary": {**record["summary"], "verdict": old}}))
     made = json.loads(program(folder, "--json").stdout)["verdict"]
-    assert made["missing"]["predict"] == ["UMAP, NCA"] and made["missing"]["forests"] == ["1,000 rows"]
+    assert made["missing"]["rivals"]["predict"] == ["UMAP, NCA"] and made["missing"]["forests"] == "1,000 rows"
     same = {name: goal["sentence"].replace("rival tried:", "rival:") for name, goal in made["goals"].items()}
     assert same == {name: goal["sentence"] for name, goal in own["goals"].items()}
     assert made["note"] == own["note"] and "old" not in (made["headline"], made["text"])

@@ -72,7 +72,10 @@ def test_the_folder_holds_model_rows_evidence_and_page(whole, made):
     assert len(record["search"]["trials"]) == 4 and record["diagnosis"]["n_shuffles"] == 19
     assert [panel["title"] for panel in record["map"]["panels"]][0] == "PCA"
     assert record["map"]["held_out"] == 30 and len(record["label_table"]) == 3
-    model, Z = load(out / "model.skops"), np.load(out / "embedding.npz")["Z"]
+    model, embedded = load(out / "model.skops"), np.load(out / "embedding.npz")
+    Z = embedded["Z"]
+    np.testing.assert_allclose(embedded["mean"], Z.mean(axis=0), atol=1e-12)
+    assert embedded["constant"] == pytest.approx((Z - Z.mean(axis=0)).std())
     assert np.array_equal(model[:-1].transform(made[0]), Z) and len(Z) == 120
     assert Z.shape[1] == record["search"]["chosen"]["n_components"] == len(record["components"])
     with open(out / "leaderboard.csv", newline="") as lines:

@@ -79,7 +79,7 @@ def test_columns_of_classes_are_outputs():
     [
         ({}, {"labels": "cluster"}, "labels 'cluster' names no column of the table; its columns are 'type', 'is_t'"),
         ({}, {"labels": []}, "no column is named as a label"),
-        ({}, {"labels": "dose"}, "label 'dose' is the fraction '0.5'; numbers are no labels"),
+        ({}, {"labels": "dose"}, "label 'dose' is the fraction '0.5'; numbers are not labels"),
         ({}, {"groups": "hole"}, "row 1: groups column 'hole' is empty; fill it in or drop the row"),
         ({}, {"groups": "gone"}, "groups 'gone' names no column of the table"),
         ({}, {"layer": "raw"}, "layers holds no 'raw'; choose from: 'counts'"),

@@ -60,7 +60,7 @@ def test_a_damaged_part_is_named(tmp_path, places, damage):
 def test_text_that_is_no_text_is_damage(tmp_path):
     path, part = written(tmp_path, "file", compression="none", use_dictionary=False)
     part.write_bytes(part.read_bytes().replace(b"text 3", b"text \xff"))
-    with pytest.raises(DataError, match=r"a.parquet: it is no readable Parquet file \(.*; fetch or write it again"):
+    with pytest.raises(DataError, match=r"a.parquet: it cannot be read as a Parquet file \(.*; fetch or write"):
         read(path, columns=Columns(labels=("y",), text=("t",)))
 
 

@@ -88,7 +88,7 @@ def test_the_header_of_the_extreme_classification_repository_is_no_row(tmp_path)
     data = read(tmp_path / "xc.txt")
     assert data.X.shape == (12, 2) and data.label_names == ("0", "1", "2")
     (tmp_path / "xc.txt").write_text("12 2 3\n" + rows + "x 0:1\n")
-    with pytest.raises(DataError, match="line 14: 'x' is no comma-separated list"):
+    with pytest.raises(DataError, match="line 14: 'x' is not a comma-separated list"):
         read(tmp_path / "xc.txt")
 
 

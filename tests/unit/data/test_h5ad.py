@@ -49,7 +49,7 @@ def test_what_does_not_fit_is_refused(file, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="column 'g4' of the training file is missing"):
         read_rows(file, {"format": "h5ad", "names": ["g4"], "n_features": 1})
     (tmp_path / "t.h5ad").write_bytes(file.read_bytes()[:900])
-    with pytest.raises(DataError, match=r"t.h5ad: it is no readable AnnData file \(.*; fetch it again"):
+    with pytest.raises(DataError, match=r"t.h5ad: it cannot be read as an AnnData file \(.*; fetch it again"):
         read(tmp_path / "t.h5ad", "donor")
     monkeypatch.setattr(h5ad, "most_unpacked", lambda: 100)
     with pytest.raises(DataError, match="its arrays would take .*, above 100 bytes, the most that may be unpacked"):

@@ -102,7 +102,7 @@ def test_a_malformed_row_of_plain_numbers_is_named(tmp_path, text, message):
         ("@relation t\n@attribute x real\n", "t.arff: there is no @data line; check that the file is"),
         (HEAD, "t.arff: there are no rows after @data; check that the file is complete."),
         ("@relation t\n@data\n1\n", "t.arff, line 2: @data comes before any @attribute; declare the columns first."),
-        ("x,y\n1,2\n", "t.arff, line 1: 'x,y' is no ARFF header line; header lines start with @"),
+        ("x,y\n1,2\n", "t.arff, line 1: 'x,y' is not an ARFF header line; header lines start with @"),
         ("@attribute x\n", "t.arff, line 1: @attribute 'x' lacks a name or a type; write @attribute NAME TYPE"),
         ("@attribute\n", "t.arff, line 1: @attribute '' lacks a name or a type"),
         ("@attribute two words real\n", "line 1: attribute 'two' has type 'words real', which is none of numeric"),
@@ -136,11 +136,11 @@ def test_a_malformed_file_is_named(tmp_path, text, message):
     ("labels", "message"),
     [
         (None, "t.arff: no labels are named among its columns 'x', 'c', 'y'; name them or give a pattern"),
-        (["yy"], "t.arff: label 'yy' of labels is no attribute of the file; did you mean 'y'?"),
-        (["beach"], "t.arff: label 'beach' of labels is no attribute of the file; correct the names."),
+        (["yy"], "t.arff: label 'yy' of labels is not an attribute of the file; did you mean 'y'?"),
+        (["beach"], "t.arff: label 'beach' of labels is not an attribute of the file; correct the names."),
         ([], "t.arff: labels names no label; name at least one attribute."),
         (["x", "y"], "t.arff, line 8: label 'x' is 5; labels must be 0 or 1 (or -1 and 1), or ? where unknown."),
-        ("y", "t.arff: labels='y' is no file; give the path of the Mulan XML file, or a list of attribute names."),
+        ("y", "t.arff: labels='y' is not a file; give the path of the Mulan XML file, or a list of attribute names."),
         (Path("gone.xml"), "gone.xml: no such file; check the path"),
     ],
 )
@@ -171,12 +171,12 @@ def test_a_label_name_that_two_attributes_share(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<labels><label name='z'/></labels>", "label 'z' of t.xml is no attribute of the file"),
+        ("<labels><label name='z'/></labels>", "label 'z' of t.xml is not an attribute of the file"),
         ("<labels><label/></labels>", "t.xml: a <label> has no name; write <label name="),
         ("<labels/>", "t.arff: t.xml names no label"),
-        ("<labels>\n<label name='y'>", "t.xml, line 2: this is no XML (no element found: line 2, column 16);"),
-        ("", "t.xml, line 1: this is no XML"),
-        ("<?xml version='1.0' encoding='klingon'?><labels/>", "this is no XML (unknown encoding: klingon)"),
+        ("<labels>\n<label name='y'>", "t.xml, line 2: this is not XML (no element found: line 2, column 16);"),
+        ("", "t.xml, line 1: this is not XML"),
+        ("<?xml version='1.0' encoding='klingon'?><labels/>", "this is not XML (unknown encoding: klingon)"),
     ],
 )
 def test_xml_that_does_not_fit(tmp_path, content, message):

@@ -77,10 +77,10 @@ def test_nan_in_Y_is_unknown(tmp_path):
         ({"X": X, "Y": Y * 3}, "Y holds 3; it must hold only 0 and 1"),
         ({"X": X, "Y": [0, 1, 5], "label_names": ["a", "b"]}, "the codes 0 to 1 of its 2 label_names"),
         ({"X": np.where(X == 2, np.inf, X), "Y": Y}, "NaN or infinite values"),
-        ({"data": [1.0], "indices": [9], "indptr": [0, 1, 1, 1], "shape": [3, 2], "Y": Y}, "are no CSR matrix"),
-        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [3, 2], "Y": Y}, "are no CSR matrix"),
-        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": 3, "Y": Y}, "are no CSR matrix"),
-        ({"X": X.astype(object), "Y": Y}, "it is no readable npz archive (ValueError: Object arrays cannot be loaded"),
+        ({"data": [1.0], "indices": [9], "indptr": [0, 1, 1, 1], "shape": [3, 2], "Y": Y}, "are not a CSR matrix"),
+        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [3, 2], "Y": Y}, "are not a CSR matrix"),
+        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": 3, "Y": Y}, "are not a CSR matrix"),
+        ({"X": X.astype(object), "Y": Y}, "it cannot be read as an npz archive (ValueError: Object arrays cannot be"),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_file(tmp_path, arrays, message):
@@ -95,7 +95,7 @@ def test_archives_that_are_none(tmp_path):
     whole = save(tmp_path, X=X, Y=Y).read_bytes()
     for content in (b"", b"PK", whole[: len(whole) // 2], b"not a zip file", whole[:60] + b"\0\0\0\0" + whole[64:]):
         file.write_bytes(content)
-        with pytest.raises(DataError, match="it is no readable npz archive"):
+        with pytest.raises(DataError, match="it cannot be read as an npz archive"):
             read(file)
     with open(file, "wb") as stream:
         np.save(stream, X)
@@ -103,7 +103,7 @@ def test_archives_that_are_none(tmp_path):
         read(file)
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("X.npy", b"\x93NUMPY\x01\x00junk")
-    with pytest.raises(DataError, match="it is no readable npz archive"):
+    with pytest.raises(DataError, match="it cannot be read as an npz archive"):
         read(file)
 
 

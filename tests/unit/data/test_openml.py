@@ -170,10 +170,10 @@ def test_columns_of_classes_are_outputs(stub, tmp_path):
             {"labels": "sunset", "drop": "beach"},
             "feature column 'species' lacks values; leave it out: drop=['species'].",
         ),
-        ({}, {"labels": ["hue"]}, "label 'hue' is the fraction '0.5'; numbers are no labels"),
+        ({}, {"labels": ["hue"]}, "label 'hue' is the fraction '0.5'; numbers are not labels"),
         ({}, {"labels": ["hue", "size", "shape", "beach", "s[up]*"]}, "no feature column is left; name fewer columns"),
         ({"default_target_attribute": None}, {}, "it has no default target; name the label columns with labels=[...]."),
-        ({"default_target_attribute": "class"}, {}, "its default target 'class' is no column; name the label columns"),
+        ({"default_target_attribute": "class"}, {}, "its default target 'class' is not a column; name the label"),
     ],
 )
 def test_what_does_not_fit_is_told(stub, tmp_path, details, options, message):

@@ -156,7 +156,7 @@ def test_faults_name_the_file_and_its_row(tmp_path):
     with pytest.raises(DataError, match=r"parts: row 5 of part-3\.parquet: .*'x'"):
         read_rows(parts, source)
     (parts / "part-2.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match=r"part-2\.parquet: it is no readable Parquet file"):
+    with pytest.raises(DataError, match=r"part-2\.parquet: it cannot be read as a Parquet file"):
         read(parts, columns=COLUMNS)
 
 

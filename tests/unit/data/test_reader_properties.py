@@ -285,7 +285,7 @@ def test_labels_of_any_float_type_are_read(tmp_path, kind):
 
 def test_row_pointers_that_fall_below_zero_are_refused(tmp_path):
     np.savez(tmp_path / "t.npz", **PARTS | {"indptr": np.array([0, 2, 2, -5])}, Y=INDICATOR)
-    with pytest.raises(DataError, match=r"are no CSR matrix \(indptr falls\)"):
+    with pytest.raises(DataError, match=r"are not a CSR matrix \(indptr falls\)"):
         read(tmp_path / "t.npz")
 
 

@@ -1,5 +1,6 @@
 """Sheets of Excel workbooks: which one is read, what its cells become, and what is refused."""
 
+import tracemalloc
 import zipfile
 from datetime import date, datetime, time, timedelta
 
@@ -62,6 +63,32 @@ def test_merged_cells_below_each_other_hold_one_value(tmp_path):
     book.save(tmp_path / "t.xlsx")
     content, _ = sheet_as_csv(tmp_path / "t.xlsx")
     assert content.decode().splitlines() == ["Leaves,,", "plant,a,y", "p,1,u", "p,2,u", "p,3,v", "q,4,u"]
+
+
+def merged(path, cells, rows):
+    """A workbook in which these cells are merged, which openpyxl would write out one by one."""
+    file = saved(path.with_name("plain.xlsx"), data=rows)
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(path, "w") as changed:
+        for name in archive.namelist():
+            end = f'</sheetData><mergeCells count="1"><mergeCell ref="{cells}"/></mergeCells>'.encode()
+            changed.writestr(name, archive.read(name).replace(b"</sheetData>", end))
+    return path
+
+
+def test_merged_cells_beside_the_table_take_no_memory_and_those_of_the_table_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(sheets, "XML_BYTES", 50)
+    rows, peaks = [("a", "sea", "y"), *ROWS], []
+    for cells, u in (("C2:C31", 30), ("XFD2:XFD1048576", 15), ("D2:D2000", 15), ("C40:C50", 15)):
+        file = merged(tmp_path / "t.xlsx", cells, rows)
+        tracemalloc.start()
+        text, _ = sheet_as_csv(file)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert text.count(b"\n") == 31 and text.count(b",u\n") == u
+    assert max(peaks[1:]) < peaks[0] + 200_000
+    monkeypatch.setattr(sheets, "most_unpacked", lambda: 60_000)
+    with pytest.raises(DataError, match="sheet 'data' would take 6.* KiB, above"):
+        sheet_as_csv(merged(tmp_path / "t.xlsx", "B2:B31", [rows[0], (1, "x" * 5000, "u"), *rows[2:]]))
 
 
 def test_what_is_no_sheet_is_refused(tmp_path, monkeypatch):

@@ -52,14 +52,14 @@ def test_a_pair_shares_labels_indices_and_width(tmp_path):
         ("1 1:1\n\n1 3:1 2:1\n", 3, "index 2 does not rise above 3 before it"),
         ("1 3:1 3:1\n", 1, "index 3 does not rise above 3 before it"),
         ("1 1:1\n1 -3:1\n", 2, "'-3:1' is not INDEX:VALUE"),
-        ("1 1:1\n1,a 1:1\n", 2, "'1,a' is no comma-separated list of whole-number labels"),
-        ("1 1:1\n1.5 1:1\n", 2, "'1.5' is no comma-separated list of whole-number labels"),
-        ("1 1:1\nnan 1:1\n", 2, "'nan' is no comma-separated list"),
+        ("1 1:1\n1,a 1:1\n", 2, "'1,a' is not a comma-separated list of whole-number labels"),
+        ("1 1:1\n1.5 1:1\n", 2, "'1.5' is not a comma-separated list of whole-number labels"),
+        ("1 1:1\nnan 1:1\n", 2, "'nan' is not a comma-separated list"),
         ("1 1:1\n1 1:nan\n", 2, "'1:nan' is not INDEX:VALUE with an index from 0 up and a finite value"),
         ("1 1:1\n1 1:1e999\n", 2, "'1:1e999' is not INDEX:VALUE"),
         ("1 1:1\n1 7\n", 2, "'7' is not INDEX:VALUE"),
         ("1 1:1\n1 99999999999999999999:1\n", 2, "is above 10000000"),
-        (b"1 1:1\n\xff 1:1\n", 2, "is no comma-separated list"),
+        (b"1 1:1\n\xff 1:1\n", 2, "is not a comma-separated list"),
     ],
 )
 def test_a_malformed_row_is_named(tmp_path, text, line, reason):

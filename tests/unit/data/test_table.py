@@ -208,7 +208,7 @@ def test_an_array_with_an_array_of_labels(tmp_path):
 
 def test_a_last_row_of_totals_and_empty_rows_are_noted(tmp_path):
     rows = "".join(f"{'NS'[j % 2]},{j},{j % 3},{'uv'[j % 2]}\n" for j in range(20))
-    (tmp_path / "t.csv").write_text(f"region,a,b,y\n{rows},,,\n,,,\nTotal:,190,19,w\n")
+    (tmp_path / "t.csv").write_text(f"region,a,b,y\n{rows},,,\n,,,\nTotal:,190,19,\n")
     notes = read(tmp_path / "t.csv", "y").notes
     assert "line 24, the last one, may hold totals ('Total:' in region): remove it if it does" in notes
     assert "2 rows have no cell, the first is line 22: remove empty rows" in notes

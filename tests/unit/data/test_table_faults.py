@@ -49,11 +49,11 @@ def failure(tmp_path, content, columns=None, name="t.csv", **options):
         ("y,,k\n" + ROWS, "t.csv, line 1: column 2 has no name; name it; only the first may have none"),
         ("y,x,x\n" + ROWS, "t.csv, line 1: two columns are named 'x'; give every column its own name."),
         (HEAD + ROWS + "1,2\n", "t.csv, line 6: the row has 2 values, not the 3 of the header; give every column one"),
-        (HEAD + "Source: X\n" + ROWS, "line 2: the row has 1 values, not the 3 of the header; remove the line if it"),
+        (HEAD + ROWS + "Source: X\n", "line 6: the row has 1 values, not the 3 of the header; remove the line if it"),
         ("By X\n1,a,a\n2,a,b\n", "line 2: the row has 3 values, not the 1 of the header; remove the lines above"),
         (HEAD + "\n\n" + ROWS + "1,2,b,\n", "t.csv, line 8: the row has 4 values, not the 3 of the header"),
         (HEAD + '0,1,"a\nb"\n0,1\n' + ROWS, "t.csv, line 4: the row has 2 values"),
-        (HEAD + ROWS + '0,1,"a\n', "t.csv, line 6: the row is no CSV (unexpected end of data); close every quote"),
+        (HEAD + ROWS + '0,1,"a\n', "t.csv, line 6: the row is not CSV (unexpected end of data); close every quote"),
         (HEAD + ROWS + "0,1e999,a\n", "t.csv: line 6: column 'x' holds 1e999, which is infinite or too large for a"),
         (
             HEAD + ROWS + "0,one,a\n",
@@ -88,7 +88,7 @@ def test_a_fault_after_the_first_block_is_named_by_its_line(tmp_path):
         (Columns(labels=("z",)), "labels 'z' names no column of the table; its columns are 'y', 'x', 'k'."),
         (Columns(labels=("y", "x", "k")), "no column is left for the features; keep at least one column"),
         (Columns(labels=("y",), text="x", drop=("k",)), "text column 'x' holds no text; name a column of texts."),
-        (Columns(labels=("y",), time="k"), "line 2: 'a' in time column 'k' is no number and no date; write"),
+        (Columns(labels=("y",), time="k"), "line 2: 'a' in time column 'k' is neither a number nor a date; write"),
     ],
 )
 def test_columns_that_do_not_fit_the_file(tmp_path, columns, message):
@@ -158,6 +158,35 @@ def test_a_lone_negative_number_far_from_all_others_is_asked_about(tmp_path, cel
     assert in_program(e.value) == f"--missing={code}"
     kept = read(tmp_path / "t.csv", columns=Columns(labels=("y",), missing=("none",)))
     assert np.sum(kept.X["v"] == float(code)) == 3
+
+
+@pytest.mark.parametrize("words", [True, False])
+@pytest.mark.parametrize(
+    ("cells", "codes"),
+    [
+        ([1, 2, 3, 4, 5] * 6 + [-9] * 3 + [-1] * 3, ("-9", "-1")),
+        ([1, 2, 3, 4, 5] * 6 + [-9, -8, -1] * 3, ("-9", "-8", "-1")),
+        ([1, 2, 3, 4, 5] * 6 + [99, 99, 99, 999, 999], ("99", "999")),
+        ([*range(-2, 3)] * 6, None),  # answers
+        ([-3, -1, 1, 3] * 6, None),
+        ([-5, -1, 1, 2, 3] * 6, None),  # not as codes are written
+        ([1, 2, 3, 4, 5] * 6 + [-9, -1], None),  # once
+        ([0, 10, 20, 35] * 6 + [-20, -5] * 3, None),  # as near as the others are to each other
+        ([0, 1.5, 2, 4] * 6 + [-9, -1] * 3, None),  # measured
+    ],
+)
+def test_several_codes_of_a_survey_in_a_column_are_asked_about_at_once(tmp_path, cells, codes, words):
+    text = "".join(f"{cell},{j % 5 if not words else 'abcde'[j % 5]},{j % 2}\n" for j, cell in enumerate(cells))
+    (tmp_path / "t.csv").write_text("v,k,y\n" + text)
+    if codes is None:
+        assert read(tmp_path / "t.csv", "y").X.shape[1] == 2
+        return
+    shown = " and ".join([", ".join(codes[:-1]), codes[-1]])
+    with pytest.raises(TableFaults, match=f"'v' holds {shown} in . cells, far from all others: empty cells, or") as e:
+        read(tmp_path / "t.csv", "y")
+    assert in_program(e.value) == " ".join(f"--missing={code}" for code in codes)
+    data = read(tmp_path / "t.csv", columns=Columns(labels=("y",), missing=codes))
+    assert len(data.Y.toarray()) == len(cells)
 
 
 COMMAS = [f"{20 + j % 29},{j % 7}5" for j in range(58)]
@@ -270,7 +299,7 @@ def test_a_damaged_parquet_file(tmp_path):
     pq.write_table(pa.table({"y": [0, 1] * 500, "x": np.arange(1000.0)}), tmp_path / "t.parquet")
     whole = (tmp_path / "t.parquet").read_bytes()
     for content in (b"", b"PAR1", whole[:-20], whole[: len(whole) // 2]):
-        assert "t.parquet: it is no readable Parquet file (" in failure(tmp_path, content, name="t.parquet")
+        assert "t.parquet: it cannot be read as a Parquet file (" in failure(tmp_path, content, name="t.parquet")
     with pytest.raises(DataError, match="no such file"):
         read(tmp_path / "gone.parquet", labels="y")
     with pytest.raises(DataError, match="no such file"):
@@ -316,7 +345,7 @@ def test_arrays_and_label_files_that_do_not_fit(tmp_path):
     for Y, message in {
         "short": (np.eye(2), "it has shape \\(2, 2\\), but there are 3 vectors"),
         "values": (np.eye(3) * 2, "y.npy: Y holds 2.0"),
-        "objects": (np.array([None] * 3), "it is no readable .npy file"),
+        "objects": (np.array([None] * 3), "it cannot be read as an .npy file"),
     }.values():
         np.save(labels, Y)
         with pytest.raises(DataError, match=message):

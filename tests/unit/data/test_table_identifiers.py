@@ -115,6 +115,9 @@ def test_counts_under_the_name_of_owners_are_features(tmp_path):
     for name, counts in {"OwnedUsers": rng.integers(0, 40, N), "visitors": rng.poisson(20, N)}.items():
         data = file_of(tmp_path, table(**{name: counts}))
         assert names(data) == [name, "a", "b"] and data.groups is None and not data.notes
+    for counts in ([1 + j % 6 for j in range(N)], [f"D{j % 6}" for j in range(N)]):
+        few = file_of(tmp_path, table(devices=counts))
+        assert ("devices" in names(few)) == isinstance(counts[0], int), "a few numbers are counts, codes are groups"
     decimals = file_of(tmp_path, table(patient=rng.normal(size=N).round(1)))
     assert names(decimals) == ["patient", "a", "b"] and decimals.groups is None
 

@@ -1,12 +1,16 @@
 """The layout of a file of text: its encoding, lines before its header, its separator, and a missing header."""
 
 import lzma
+from contextlib import nullcontext
 
+import pandas
 import pytest
 
 from proxembed.data import Columns, DataError, read, read_rows
 from proxembed.data.errors import UnlabelledTable
-from proxembed.data.readers.table_file import open_table
+from proxembed.data.large_table import LargeTable, stratified_rows
+from proxembed.data.readers import table_file
+from proxembed.data.readers.table_file import LeftOutLinesWarning, open_table
 from proxembed.data.readers.text_layout import lines_after_rows, looks_like_a_row, text_layout
 
 ROWS = "".join(f"{i % 7}.5;{i % 5};{'uv'[i % 2]}\n" for i in range(30))
@@ -45,7 +49,10 @@ def test_lines_before_the_header_and_the_separator(text, skipped, separator, not
 @pytest.mark.parametrize(
     ("below", "note"),
     [
-        (["c;c;u v", ";;class"], "left out: 2 lines of types below the header ('c', 'u v', 'class')"),
+        (
+            ["c;c;u v", ";;class"],
+            "left out: 2 lines of types below the header ('c', 'u v', 'class'); header=True reads them as rows",
+        ),
         (["c;c;d", ";;class"], "left out: 2 lines of types below the header ('c', 'd', 'class')"),
         (
             ["continuous;continuous;discrete", ""],
@@ -69,8 +76,10 @@ def test_lines_of_types_or_units_below_the_header_are_left_out_and_lines_keep_th
     text = "\n".join(["# by X", "a;b;y", *below]) + f"\n{ROWS}"
     (tmp_path / "t.csv").write_text(text)
     data = read(tmp_path / "t.csv", "y")
-    assert data.X.shape == (30, 2) and note in data.notes
-    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+    assert data.X.shape == (30, 2)
+    assert any(each.startswith(note) and "; header=True reads" in each for each in data.notes)
+    with pytest.warns(LeftOutLinesWarning, match="t.csv: left out: . lines? of (types|units) below the header"):
+        assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
     (tmp_path / "t.csv").write_text(text + "1;2\n")
     with pytest.raises(DataError, match=f"line {33 + len(below)}: the row has 2 values"):
         read(tmp_path / "t.csv", "y")
@@ -86,6 +95,7 @@ def test_lines_of_types_or_units_below_the_header_are_left_out_and_lines_keep_th
         ["c;d;u", "d;c;v", "c;t;u"],
         ["kg;cm;w", "2;3;v"],
         ["kg;cm;w", "2;3;v", "4;5;u"],  # a value in the column of text
+        ["kg;cm;mg", "2;3;v", "4;5;u"],  # which may be a class
         ["A;A;", "2;3;v", "4;5;u"],
         ["a;b;y", "2;3;v", "4;5;u"],  # the header again
         *([f"{first};", "2;3;v", "4;5;u"] for first in ("ND;ND", "nm;nm", "unknown;unknown", "inf;-inf")),
@@ -109,7 +119,7 @@ IDS = ";".join(f'"{{""ImportId"":""QID{j}""}}"' for j in range(3)) + "\n"
     ("header", "names", "note"),
     [
         (
-            "Q1;Q2;y\n" + QUESTIONS,
+            "Q1;Q2;v_3\n" + QUESTIONS,
             ("Q1", "Q2"),
             "left out: 1 line of codes or questions below the header ('How old, in",
         ),
@@ -118,19 +128,22 @@ IDS = ";".join(f'"{{""ImportId"":""QID{j}""}}"' for j in range(3)) + "\n"
             ("How old, in\nyears?", "How do you travel?"),
             "below the header ('Q1', 'Q2', 'Q3')",
         ),
-        ("Q1;Q2;y\n" + QUESTIONS + IDS, ("Q1", "Q2"), "left out: 2 lines of codes or questions below the header"),
-        ("Your rating;Your rating;Sure?\nQ1;Q2;y\n", ("Q1", "Q2"), "1 title line before the header is left out"),
+        ("Q1;Q2;v_3\n" + QUESTIONS + IDS, ("Q1", "Q2"), "left out: 2 lines of codes or questions below the header"),
+        ("Your rating;Your rating;Sure?\nQ1;Q2;v_3\n", ("Q1", "Q2"), "1 title line before the header is left out"),
     ],
 )
 def test_a_second_line_of_names_is_left_out(tmp_path, header, names, note):
     """As LimeSurvey, Qualtrics and others write codes and questions, which may have several lines each."""
     text = header + ROWS
     (tmp_path / "t.csv").write_text("# by X\n" + text, encoding="utf-8-sig")
-    label = "y" if ";y\n" in header else "Do you like it?"
+    label = "v_3" if ";v_3\n" in header else "Do you like it?"
     data = read(tmp_path / "t.csv", label)
     assert data.feature_names == names and data.X[:2].tolist() == [[0.5, 0], [1.5, 1]] and len(data.X) == 30
     assert any(note in each for each in data.notes), data.notes
-    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+    below = pytest.warns(LeftOutLinesWarning, match="t.csv: left out: . lines? of codes or questions")
+    with below if "below" in note else nullcontext():
+        assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+    assert text_layout(text.splitlines(), header=True).below == 0, "header=True says that the line below is a row"
     lines = 1 + header.count("\n") + 30
     (tmp_path / "t.csv").write_text("# by X\n" + text + "1;2\n")
     with pytest.raises(DataError, match=f"line {lines + 1}: the row has 2 values"):
@@ -138,17 +151,25 @@ def test_a_second_line_of_names_is_left_out(tmp_path, header, names, note):
 
 
 @pytest.mark.parametrize(
-    "first",
+    ("names", "first"),
     [
-        "not asked;not asked;v",  # one word for both
-        "below it;not done;v",  # a class that stands again
-        "9.5;not done;w x",  # a number
-        "NA;;a new class",
+        ("Q1;Q2;Q3", "not asked;not asked;v w"),  # one word for both
+        ("Q1;Q2;Q3", "below it;not done;v"),  # a class that stands again
+        ("Q1;Q2;Q3", "9.5;not done;w x"),  # a number
+        ("Q1;Q2;Q3", "NA;;a new class"),
+        ("Q1;Q2;Q3", "acidic;cold;control"),  # words that may be values
+        ("Q1;Q2;y", "below it;not done;a new class"),  # a name that is no code
+        ("fruit;box;label", "yellow banana;medium box;rare class"),
+        ("S1;x;y", "S2;S3;S4"),
     ],
 )
-def test_a_first_row_of_words_is_no_second_line_of_names(first):
-    assert text_layout(["Q1;Q2;y", first, *ROWS.splitlines()]).below == 0
-    assert text_layout(["a;b;y", "x 1;y 2;w z", "1;2;u", "3;4;u"]).below == 0, "too few rows to tell"
+def test_a_first_row_of_words_is_no_second_line_of_names(names, first):
+    assert text_layout([names, first, *ROWS.splitlines()]).below == 0
+    assert text_layout(["Q1;Q2;Q3", "x 1;y 2;w z", "1;2;u", "3;4;u"]).below == 0, "too few rows to tell"
+    words = [f"{'ab'[i % 2]} c;{'de'[i % 2]} f;{'uv'[i % 2]}" for i in range(30)]
+    assert text_layout(["Q1;Q2;Q3", "g h;i j;w x", *words]).below == 0, (
+        "texts may be values where no column has numbers"
+    )
 
 
 def test_a_table_whose_columns_are_samples_is_refused_or_noted(tmp_path):
@@ -161,8 +182,8 @@ def test_a_table_whose_columns_are_samples_is_refused_or_noted(tmp_path):
     ):
         read(tmp_path / "t.csv")
     beside = [f"{i}.5,{row}" for i, row in enumerate(rows.split())]  # such as m/z, with a word for it and none for s0
-    assert text_layout(["mz," + names, "Group,class,,u,v,u,v,u,v,u", *beside]).classes
-    assert not text_layout(["mz," + names, "Group,class,,,,,v,u,v,u", *beside]).classes
+    assert text_layout(["mz," + names, "Group,class,,u,v,u,v,u,v,u", *beside]).columns_are_samples
+    assert not text_layout(["mz," + names, "Group,class,,,,,v,u,v,u", *beside]).columns_are_samples
     (tmp_path / "t.csv").write_text(names + rows)
     with pytest.raises(UnlabelledTable) as caught:
         read(tmp_path / "t.csv")
@@ -173,20 +194,136 @@ def test_a_table_whose_columns_are_samples_is_refused_or_noted(tmp_path):
     assert caught.value.notes == ()
 
 
+GENES = [f"g{i}\t{{}}{i}.5\t{i + 1}.25\t{2 * i}.5\t{i}.75\n" for i in range(12)]
+SERIES = (
+    '!Series_title\t"A study!"\n!Series_summary\t"Of genes"\n\n!Sample_title\t"s1"\t"s2"\t"s3"\t"s4"\n'
+    '!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\t"GSM3"\t"GSM4"\n'
+    + "".join(GENES).format(*[""] * 12)
+    + "!series_matrix_table_end\n"
+)
+GCT = "#1.2\n12\t4\nNAME\tDescription\tGSM1\tGSM2\tGSM3\tGSM4\n" + "".join(GENES).format(*["a gene\t"] * 12)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        ("GSE1_series_matrix.txt", SERIES, "a series matrix of GEO"),
+        ("t.gct", GCT, "a GCT file"),
+        ("t.txt", GCT, "a GCT file"),
+    ],
+)
+def test_tables_of_genes_are_refused_with_the_command_that_transposes_them(tmp_path, name, text, what):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(
+        DataError, match=f"line 1: this is {what}: its columns are samples, and its rows genes"
+    ) as caught:
+        read(tmp_path / name)
+    command = str(caught.value).split("in pandas by ")[1].split(", and add a column")[0]
+    table = eval(f"pandas.{command}", {"pandas": pandas, "FILE": tmp_path / name})
+    assert table.index.tolist() == ["GSM1", "GSM2", "GSM3", "GSM4"] and table.columns.tolist()[:2] == ["g0", "g1"]
+    assert table.loc["GSM2"].tolist() == [i + 1.25 for i in range(12)]
+
+
+def test_questions_above_their_options_are_joined(tmp_path):
+    """As SurveyMonkey writes them, of several lines too."""
+    first = 'Respondent ID,"How do\nyou travel?",,,Age,Glad?,Where?,'
+    head = first + '\n,Car,"Bike, own",Bus,Response,Open-Ended Response,Home,Work\n'
+    bike = '"Bike, own"'
+    rows = "".join(
+        f"{100 + i},{'Car' * (i % 2)},{bike * (i % 3 > 0)},{'Bus' * (i % 5 > 0)},{20 + i % 7},{'yn'[i % 2]},"
+        f"{i % 4},{i % 3}\n"
+        for i in range(30)
+    )
+    (tmp_path / "t.csv").write_text(head + rows)
+    data = read(tmp_path / "t.csv", "Glad?")
+    question = "How do you travel?"
+    assert data.feature_names == (
+        *(f"{question}: {option}" for option in ("Car", "Bike, own", "Bus")), "Age", "Where?: Home", "Where?: Work",
+    )  # fmt: skip
+    assert f"columns are named by two lines, as in '{question}: Car'" in data.notes
+    assert data.X["Age"][:2].tolist() == [20, 21] and len(data.X) == 30
+    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 6)
+    (tmp_path / "t.csv").write_text(head + rows + "1,2\n")
+    with pytest.raises(DataError, match="line 34: the row has 2 values"):
+        read(tmp_path / "t.csv", "Glad?")
+    for below in ("1,Car,Bike,Bus,Response,u,v,w", ",Car,,Bus,Response,u,v,w", ",1,2,3,Response,u,v,w"):  # rows
+        assert text_layout([first.replace("\n", " "), below, *rows.splitlines()]).joined == ()
+
+
 @pytest.mark.parametrize(
     ("end", "note"),
     [
-        ("\nQuelle: Amt, Stand 05.03.2024", "left out: 1 line after the last row ('Quelle: Amt, Stand 05.03.2024')"),
-        ("(30 rows affected)\n", "left out: 1 line after the last row ('(30 rows affected)')"),
-        ("Summe;3,5;\n", "left out: 1 line after the last row ('Summe;3,5')"),
-        ("Total:;;\n\n\u00a9 The Office\nSource: X;;\n\n", "left out: 3 lines after the last row ('Total:', ...)"),
+        ("\nQuelle: Amt, Stand 05.03.2024", "1 line after the last row ('Quelle: Amt, Stand 05.03.2024'); move it"),
+        ("(30 rows affected)\n", "1 line after the last row ('(30 rows affected)'); move it above a row to keep it"),
+        ("\nSumme;3,5;\n", "1 line after the last row ('Summe;3,5'); move it above a row to keep it"),
+        ("\nTotal:;;\n\n\u00a9 The Office\nSource: X;;\n\n", "3 lines after the last row ('Total:', ...); move them"),
     ],
 )
-def test_remarks_and_totals_after_the_rows_are_left_out(tmp_path, end, note):
+def test_remarks_and_totals_after_the_rows_are_left_out_of_training_and_test_rows_alone(tmp_path, end, note):
     (tmp_path / "t.csv").write_text(TABLE + end, encoding="utf-8")
-    data = read(tmp_path / "t.csv", "y")
-    assert data.X.shape == (30, 2) and note in data.notes
-    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+    data = read(tmp_path / "t.csv", "y", test=tmp_path / "t.csv")
+    assert data.X.shape == (60, 2)
+    for begin in ("left out: ", "t.csv: left out: "):
+        assert any(each.startswith(begin + note) for each in data.notes), data.notes
+    with pytest.raises(DataError, match=r"line 3\d: "):
+        read_rows(tmp_path / "t.csv", data.source)
+
+
+WORDS = [f"{'ab'[i % 2]};{i % 7}.5;{i % 5};{'uv'[i % 2]}" for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "mean;0.5;;v",
+        "SUM;;0.5;u",
+        "*31;;;",
+        "\nmean;0.5;;v",
+        "Total;;9;",
+        "total;;;",
+        "Notes of a day;;;",
+        "\nan end;;;",
+    ],
+)
+def test_a_last_row_that_may_be_one_is_kept_and_new_rows_always(tmp_path, last):
+    (tmp_path / "t.csv").write_text("\n".join(["w;a;b;y", *WORDS, last, ""]))
+    data = read(tmp_path / "t.csv", "y", test=tmp_path / "t.csv")
+    assert data.X.shape[0] == 62 and not any("after the last row" in note for note in data.notes)
+    totals = [note for note in data.notes if "may hold totals" in note]
+    assert len(totals) == 2 * (last.strip().split(";")[0].casefold() in ("mean", "sum", "total"))
+    for line in (last, "\nTotal;;9;", "Source: X;;;"):
+        (tmp_path / "new.csv").write_text("\n".join(["w;a;b;y", *WORDS, line, ""]))
+        assert read_rows(tmp_path / "new.csv", data.source)[0].shape[0] == 31
+
+
+def test_a_last_row_with_a_label_in_its_first_cell_is_kept(tmp_path):
+    (tmp_path / "t.csv").write_text("\n".join(["w;a;b;y", *WORDS, "", "source;;;", ""]))
+    assert read(tmp_path / "t.csv", "w").X.shape[0] == 31
+    assert read(tmp_path / "t.csv", columns=Columns(labels=("[wz]",))).X.shape[0] == 31
+
+
+def test_a_sample_of_a_large_table_has_every_row_that_was_drawn(tmp_path):
+    """Whatever its first and last row are; a remark after the rows is left out in each reading."""
+    rows = [
+        f"{'fm'[i % 2] if i < 290 else 'total'},{i % 7}.5,{i % 5 if i < 290 else ''},{'uv'[i % 2]}" for i in range(300)
+    ]
+    rows[0] = "w,kg,cm,v"
+    (tmp_path / "t.csv").write_text("\n".join(["w,a,b,y", *rows, "", "Source: X,,,", ""]))
+    table = LargeTable(tmp_path / "t.csv", Columns(labels=("y",), missing=("kg", "cm")))
+    source = table.sample(300, 0).source
+    assert table.n == 300 == sum(X.shape[0] for X, _ in table.parts(source, 50))
+    for seed in range(5):
+        drawn = stratified_rows(table.Y, 60, seed)
+        assert table.sample(60, seed).X.shape[0] == len(drawn) and (seed or drawn[-1] >= 290)
+
+
+def test_what_is_left_out_does_not_depend_on_the_blocks_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_file, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(table_file, "END_SHARE", 3)
+    for rows in range(14, 30):  # 10 bytes each
+        (tmp_path / "t.csv").write_text("\n".join(["w;aa;b;yy", *WORDS[:rows], "", "Total;;9;", ""]))
+        data = read(tmp_path / "t.csv", "yy")
+        assert data.X.shape[0] == rows and sum("after the last row" in note for note in data.notes) == 1
 
 
 def test_a_header_with_equal_names_is_kept_above_rows(tmp_path):
@@ -197,11 +334,18 @@ def test_a_header_with_equal_names_is_kept_above_rows(tmp_path):
 
 def test_the_last_line_may_be_a_row():
     whole = ["1;2;u", "3;4;v"]
-    for line in ("total;1;v", "John Smith;;", "John;;", "7", "Source: X;Y;v", 'and "so on'):
+    for line in ("total;1;v", "John Smith;;", "John;;", "7", "Source: X;Y;v", 'and "so on', "John Smith", "all;;"):
         assert lines_after_rows([*whole, line], 3, ";") == 0, line
-    assert lines_after_rows(["all;1;v", *whole, "all;;v"], 3, ";") == 0, "a category"
-    assert lines_after_rows([*whole, "John Smi"], 3, ";", ended=False) == 0, "a row cut short"
-    assert lines_after_rows([*whole, "John Smith"], 2, ";") == 0, "a table of two columns"
+    for line in ("total;1;v", "7;;", "Source;;", "an end;;", "all;;1;", "x: 3;1;"):
+        assert lines_after_rows([*whole, "", line], 3, ";") == 0, line
+    assert lines_after_rows([*whole, "", "all;;v"], 3, ";") == 1
+    assert lines_after_rows([*whole, "", "It was made", "together"], 3, ";") == 0, "a word alone"
+    assert lines_after_rows([*whole, "", "It was made", "by us all."], 3, ";") == 2
+    assert lines_after_rows([*whole, '1;2;"u', "", 'v"', "It was made"], 3, ";") == 0, "an empty line of a text"
+    assert lines_after_rows([*whole, "It was made", "by us all."], 3, ";") == 0, "not below an empty line"
+    assert lines_after_rows([*whole, "", "all;;v"], 3, ";", [2]) == 0, "a label"
+    assert lines_after_rows([*whole, "", "Source: X"], 3, ";", [0]) == 0, "a label"
+    assert lines_after_rows([*whole, "", "Source: X"], 2, ";") == 0, "a table of two columns"
     assert lines_after_rows(["Source: X", *whole], 3, ";") == 0, "not at the end"
 
 

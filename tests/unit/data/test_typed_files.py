@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import json
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -75,6 +76,27 @@ def test_a_table_in_one_object_of_json_is_read_as_its_records(tmp_path, form):
     assert data.X["a"].tolist() == plain.X["a"].tolist()
 
 
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.ndjson"])
+@pytest.mark.parametrize(
+    "text", ["\n" + LINES, LINES.replace("\n", "\n\n"), json.dumps(ROWS), json.dumps(ROWS, indent=1)]
+)
+def test_whether_a_line_or_the_file_holds_the_rows_is_told_by_its_first_line(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert read(tmp_path / name, "y").X["a"].tolist() == [row["a"] for row in ROWS]
+
+
+def test_columns_and_rows_named_by_numbers_are_told_apart_and_others_asked_about(tmp_path):
+    cells = {str(j): {str(i): i % 5 + j for i in range(30)} for j in range(3)}
+    (tmp_path / "t.json").write_text(json.dumps(cells))
+    assert typed_files.typed_rows(tmp_path / "t.json", ".json").table.to_pydict() == {
+        name: list(column.values()) for name, column in cells.items()
+    }
+    for found in ({f"r{i}": row for i, row in enumerate(ROWS)}, {"at": {"x": 1, "z": 2}, "to": {"x": 3, "z": 4}}):
+        (tmp_path / "t.json").write_text(json.dumps(found))
+        with pytest.raises(DataError, match="t.json: its objects may be rows or columns; write one object a row"):
+            read(tmp_path / "t.json", "y")
+
+
 def test_one_object_may_be_one_row(tmp_path):
     data = read(written(tmp_path / "t.jsonl", [{**row, "v": [1.5, i]} for i, row in enumerate(ROWS)]), "y")
     for row in ({"a": 1.5, "sea": "red", "v": [1, 2]}, {"v": [1, 2], "a": 2, "sea": "red", "more": {"x": 1}}):
@@ -90,10 +112,11 @@ def test_one_object_may_be_one_row(tmp_path):
         ("t.jsonl", "", "t.jsonl: the file holds no record; write one object"),
         ("t.json", "[1, 2]", "t.json, line 1: the record is '1', no object"),
         ("t.json", "[{}", "t.json: it is not JSON"),
+        ("t.json", "7", "t.json, line 1: the record is '7', no object"),
         ("t.jsonl", '{"a.b": 1, "a": {"b": 2}}', "t.jsonl: field 'a.b' occurs twice in record 1; rename it"),
         ("t.jsonl", '{"a": "\\ud800"}', "t.jsonl: a field is not text .*; write one object a row"),
-        ("t.feather", "ARROW1xxxxxxxxxxxxx", "t.feather: it is no readable Feather or Arrow file"),
-        ("t.feather", "", "t.feather: it is no readable Feather or Arrow file"),
+        ("t.feather", "ARROW1xxxxxxxxxxxxx", "t.feather: it cannot be read as a Feather or Arrow file"),
+        ("t.feather", "", "t.feather: it cannot be read as a Feather or Arrow file"),
     ],
 )
 def test_what_is_malformed_is_refused(tmp_path, name, text, message):
@@ -108,6 +131,15 @@ def test_more_than_may_be_unpacked_is_refused(tmp_path, monkeypatch):
     for name, what in (("t.feather", "its columns"), ("t.json", "its records")):
         with pytest.raises(DataError, match=f"{name}: {what} would take .*, above 500 bytes, the most that may"):
             read(written(tmp_path / name), "y")
+    with gzip.open(tmp_path / "t.json.gz", "wb") as file:
+        file.write(b"[" + b'{"a": 1},' * 200)
+    (tmp_path / "u.json").write_text('{"a": {' + '"0": 1,' * (1 << 20) + '"1": 2}}')
+    tracemalloc.start()
+    with pytest.raises(DataError, match="u.json: its records would take .*, above 500 bytes"):
+        read(tmp_path / "u.json", "y")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
     (tmp_path / "wide.jsonl").write_text("\n".join(f'{{"f{i}": 1}}' for i in range(20)))
     with pytest.raises(DataError, match="wide.jsonl: its records would take .*; write fewer fields, or Parquet"):
         read(tmp_path / "wide.jsonl", "f0")

@@ -82,6 +82,17 @@ def zipped(path, **members):
     return path
 
 
+def test_a_zip_archive_of_another_packing_is_refused(tmp_path):
+    """Such as Deflate64 (9), which Windows uses for large files."""
+    packed = zipped(tmp_path / "t.csv.zip", t__csv=CSV).read_bytes()
+    for start, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        at = packed.index(start) + place
+        packed = packed[:at] + b"\x09\x00" + packed[at + 2 :]
+    (tmp_path / "t.csv.zip").write_bytes(packed)
+    with pytest.raises(DataError, match="the zip archive is packed by Deflate64; unpack it and give one file"):
+        read(tmp_path / "t.csv.zip", labels=["l1", "l2"])
+
+
 def test_zstd_and_the_only_file_of_a_zip_archive(tmp_path, most):
     (tmp_path / "t.csv.zst").write_bytes(whole := pa.compress(CSV.encode(), codec="zstd", asbytes=True))
     for path in (tmp_path / "t.csv.zst", zipped(tmp_path / "t.csv.zip", t__csv=CSV)):

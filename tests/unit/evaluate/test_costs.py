@@ -41,6 +41,8 @@ def test_what_does_more_costs_more():
     plain, honest = (fit_work(Layout(OPLS(), honest=flag), SHAPE) for flag in (False, True))
     assert fit_work(Layout(OPLS(), features=0), SHAPE) < plain < honest - 4 * fit_work(OPLS(), SHAPE)
     assert fit_work(Layout(honest=True), SHAPE) == fit_work(Layout(TargetSpace()), SHAPE), "without refits"
+    plain, honest = (fit_work(Layout(honest=flag), SHAPE._replace(grouped=True)) for flag in (False, True))
+    assert honest == pytest.approx(plain + 5 * fit_work(TargetSpace(), SHAPE)), "of groups with them"
     assert fit_work(Layout(layout="components"), SHAPE) == fit_work(Kernelized(), SHAPE)
     assert fit_work(Views(OPLS()), SHAPE) < fit_work(Views(OPLS(), weights="folds"), SHAPE)
 

@@ -1,6 +1,9 @@
 """Diagnosis: shuffled labels give chance, leaks and memory are caught, losses and unstable components are named."""
 
 import json
+import threading
+from concurrent.futures.process import BrokenProcessPool
+from functools import wraps
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from proxembed import FDA, OPLS, PCA, Kernelized, RowBlocks, TargetSpace
+from proxembed import FDA, OPLS, PCA, Kernelized, Layout, RowBlocks, TargetSpace
 from proxembed.algebra.pencil import coordinates
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.data import Dataset
@@ -29,6 +32,7 @@ from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds
 from proxembed.targets.labels import LabelMatrix
+from proxembed.workflow.one_fit import killed_fits, verdict
 
 N = 150
 
@@ -247,6 +251,53 @@ def test_groups_and_times_are_checked(more, message):
         return
     with pytest.raises(ValueError, match=message):
         diagnose(First(), X, Y, n_shuffles=1, n_resamples=1, **more)
+
+
+def test_folds_inside_a_fold_keep_groups_together(monkeypatch):
+    """Near copies with labels of chance: a penalty by leave-one-out predicts each row by its copy, and learns them."""
+    random = np.random.default_rng(0)
+    first, groups = random.normal(size=(60, 40)), np.tile(np.arange(60), 2)
+    X, y = np.vstack([first, first + 1e-6]), np.tile(random.integers(2, size=60), 2)
+    cv = [Split("1", *pair) for pair in GroupFolds(2).split(X, y, groups)]
+    options = {"n_shuffles": 1, "n_resamples": 1, "cv": cv}
+    rows, kept = (diagnose(DecomposedPCA(), X, y, **options, **more) for more in ({}, {"groups": groups}))
+    assert rows.own_rows > kept.own_rows + 0.02
+    fit, given = Layout.fit, []
+
+    @wraps(fit)
+    def seen(*args, **more):
+        given.append(more["groups"])
+        return fit(*args, **more)
+
+    monkeypatch.setattr(Layout, "fit", seen)
+    diagnose(Layout(PCA(), layout="components"), X, y, groups=groups, crossfit=True, **options)
+    assert {len(each) for each in given} == {60, 120} and all(set(np.bincount(each)) <= {0, 2} for each in given)
+
+
+class Dying(First):
+    """Ends its worker at fits on some numbers of rows."""
+
+    def __init__(self, rows=()):
+        super().__init__()
+        self.rows = rows
+
+    def fit(self, X, y):
+        if len(X) in self.rows and threading.current_thread() is not threading.main_thread():
+            raise BrokenProcessPool("SIGKILL(-9)")
+        return super().fit(X, y)
+
+
+def test_fits_whose_worker_is_killed_twice_are_left_out():
+    X, Y = made(n=60)
+    options = {"n_shuffles": 19, "n_resamples": 2, "n_jobs": 2}
+    with parallel_config(backend="threading"):
+        shuffles, halves = (diagnose(Dying(rows), X, Y, **options) for rows in ((39, 40, 41), (30,)))
+    assert shuffles.killed == 19 and shuffles.null == () and shuffles.failed_shuffles == 0 and not shuffles.passed
+    assert shuffles.stability == pytest.approx((1.0,)) and shuffles.describe()["killed"] == 19
+    assert halves.killed == 2 and len(halves.null) == 19 and halves.stability == halves.angles == ()
+    assert halves.failed_resamples == 0 and halves.passed
+    assert verdict(shuffles).startswith("Cannot tell: 0 shuffles of the labels are too few")
+    assert killed_fits(halves, "labels")[0].startswith("without 2 fits on shuffled labels or on halves of the rows")
 
 
 def test_groups_and_times_of_blocks_are_refused():

@@ -8,9 +8,12 @@ from proxembed import EmbeddingSearch
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import choose_scaling, inner_folds, make_part, prepare, several_groups
+from proxembed.evaluate.results import TEST
 from proxembed.evaluate.run import Protocol, run
+from proxembed.evaluate.scoring import Readings
 from proxembed.features.scaling import scaling_kinds
-from proxembed.splits.splits import Splitting, stratified_folds
+from proxembed.measures.metrics import exchange_score
+from proxembed.splits.splits import Split, Splitting, stratified_folds
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
 
@@ -105,3 +108,17 @@ def test_known_cells_and_groups_of_some_rows():
     assert known_cells(sp.csc_array([[True, False], [False, False]]), np.array([0])).tolist() == [[False, True]]
     data = Dataset(np.eye(3), np.eye(3), groups=[4, 4, 5])
     assert several_groups(data, np.array([0, 1])) is None and several_groups(data, np.array([0, 2])).tolist() == [4, 5]
+
+
+def test_test_rows_without_a_copy_in_training_are_known_and_exchanged_among_themselves():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(80, 3)), (rng.random((80, 3)) < 0.5).astype(int)
+    X[60:66] = X[:6]
+    split = Split(TEST, np.arange(60), np.arange(60, 80))
+    part = prepare(Dataset(X, Y, name="made"), split)
+    np.testing.assert_array_equal(part.alone, np.arange(20) >= 6)
+    assert prepare(Dataset(X, Y, name="made"), split._replace(name="1")).alone is None
+    assert part.inside(np.arange(30), np.arange(30, 60)).alone is None
+    whole, alone = Readings(part.X, part.X_held_out, part).exchanged(5)
+    (Y_train, near, *_), keep = Readings(part.X, part.X_held_out, part).neighbors(5), part.alone
+    assert alone == exchange_score(part.held_out_sets[keep], Y_train, near[keep]) != whole

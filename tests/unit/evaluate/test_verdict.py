@@ -103,6 +103,26 @@ def test_a_map_is_judged_against_the_best_two_coordinates_of_a_rival():
     assert "map" not in goals(entry("OPLS", 5), *rivals)
 
 
+def test_the_highest_other_map_on_test_rows_is_named_where_another_is_best_on_the_folds():
+    rivals = [entry("PCA", 2, near=0.45, rival=True), entry("FDA", 2, near=0.4, rival=True)]
+    values = {"PCA": 0.4, "FDA": 0.44}
+    gains = FoldGains(SIZES)
+    gains.value = lambda each, name: values.get(each["arm"], 0.5)
+    ours, same = entry("OPLS", 2, near=0.5), entry("same", None, near=0.1, ap=0.1)
+    found = judge([ours, *rivals, RAW], [AP, NEAR], gains, same, facts={"d": 50})["goals"]["map"]
+    assert found["base"]["arm"] == "PCA" and found["highest"] == {"arm": "FDA", "k": 2, "value": 0.44}
+
+
+def test_new_rows_have_the_figure_of_the_rival_too():
+    new, each = f"new-new {NEAR}", {}
+    for arm, value, rival in (("OPLS", 0.6, False), ("all features", 0.5, True), ("label lookup", 0.45, True)):
+        each[arm] = entry(arm, 5 if arm == "OPLS" else None, near=0.7 if arm == "label lookup" else value, rival=rival)
+        each[arm]["scores"][new] = {"mean": value, "by_fold": [value] * 3, "test": None}
+    same = entry("same", None, near=0.1, ap=0.1)
+    found = judge(list(each.values()), [AP, NEAR, new], FoldGains(SIZES), same, facts={"d": 50})["goals"]["neighbours"]
+    assert found["rival"]["arm"] == "label lookup" and found["new_rows"]["rival"] == 0.45
+
+
 def test_the_smallest_size_is_one_that_all_larger_ones_keep_too():
     sizes = {1: 0.49, 2: 0.4, 5: 0.495, 10: 0.5}
     ours = [entry("OPLS", k, near=v, ap=v) for k, v in sizes.items()]

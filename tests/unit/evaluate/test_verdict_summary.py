@@ -253,5 +253,20 @@ def test_the_verdict_without_test_rows_that_have_a_copy_in_training_rests_on_the
     assert "20 of 80 test rows have a copy in training" in told
     assert "predictions .39 instead of .46, neighbours .30 instead of .30; the verdict changes for predictions" in told
     assert "from “better” to “cannot tell”, neighbours from “better” to “level” and small sizes from “level”" in told
+    found.exchanged["OPLS", 3, "test"] = 5.0  # of all test rows, copies included
+    goals = verdict_module.summarise(found, data)["verdict"]["without_copies"]["goals"]
+    assert "neighbours" not in goals and goals["predict"]["word"] == "cannot tell"
+    told = worded(verdict_module.summarise(found, data))["verdict"]["warnings"][0]
+    assert "; it is not known for neighbours" in told
+    found.similarity["OPLS", 3, "test"] += 0.1
+    for score, word in ((5.0, "better"), (1.0, "cannot tell")):
+        found.exchanged_alone["OPLS", 3, "test"] = score
+        goals = verdict_module.summarise(found, data)["verdict"]["without_copies"]["goals"]
+        assert goals["neighbours"]["word"] == word
+    lost = results({("NCA", True, 2): [0.1, 0.1, 0.1, 0.0]}, test=True, failure="it failed")
+    found.rows += lost.rows
+    with_lost = verdict_module.summarise(found, data)["verdict"]["without_copies"]["goals"]
+    assert {name: goal["word"] for name, goal in with_lost.items()} == {n: goal["word"] for n, goal in goals.items()}
+    assert with_lost["predict"]["rival"] == 0.0 and with_lost["predict"]["value"] == goals["predict"]["value"]
     found.dataset["copied_test_rows"] = 0
     assert verdict_module.summarise(found, data)["verdict"]["without_copies"] is None

@@ -31,7 +31,7 @@ def test_a_card_never_replaces_another_document(path):
     save(model, path, card=model_card(model))
     path.with_suffix(".md").write_text("# My notes")
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"model\.md exists and is no model card; give the model another name"):
+    with pytest.raises(ValueError, match=r"model\.md exists and is not a model card; give the model another name"):
         save(model, path, card=model_card(model))
     assert path.with_suffix(".md").read_text() == "# My notes" and path.read_bytes() == before
 

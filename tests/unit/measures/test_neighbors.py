@@ -1,12 +1,16 @@
 """Nearest rows by the centred cosine with one constant coordinate: the definition, ties, one axis, sparse, offsets."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import cosine_similarity
 
 from proxembed.measures import neighbors
 from proxembed.measures.metrics import row_jaccard
 from proxembed.measures.neighbors import (
+    cosine_frame,
     hub_share,
     kept_neighbors,
     neighbor_scores,
@@ -36,6 +40,19 @@ def test_equals_the_definition_in_any_block(block_bytes):
     found = neighbor_weights(Z, Z_train, 6, block_bytes=block_bytes).toarray()
     np.testing.assert_allclose(found, by_definition(Z, Z_train, 6), atol=1e-14)
     assert (np.count_nonzero(found, axis=1) > 6).any(), "some rows tie at the last place"
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_frame_makes_plain_cosines_those_of_the_neighbours(k):
+    rng = np.random.default_rng(5)
+    Z_train, Z = rng.normal(size=(40, k)) + 2, rng.normal(size=(12, k)) + 2
+    mean, constant = cosine_frame(Z_train)
+    framed = [np.column_stack([rows - mean, np.full(len(rows), constant)]) for rows in (Z, Z_train)]
+    order = np.argsort(-cosine_similarity(*framed), axis=1)[:, :10]
+    nearest = neighbor_weights(Z, Z_train, 10)
+    assert [set(row) for row in order] == [set(nearest.indices[a:b]) for a, b in pairwise(nearest.indptr)]
+    plain = np.argsort(-cosine_similarity(Z, Z_train), axis=1)[:, :10]
+    assert any(set(row) != set(other) for row, other in zip(plain, order, strict=True))
 
 
 @pytest.mark.parametrize("block_bytes", [1, 8 * 30 * 7, 2**26])

@@ -414,3 +414,33 @@ def test_components_are_a_map_without_a_layout(tmp_path):
     assert honest.n_components_ == 1 and honest.places_.shape == (len(X), 1)
     assert 0.9 < np.corrcoef(honest.places_[:, 0], numbers)[0, 1] ** 2 < 1
     assert np.abs(honest.places_ - honest.method_.transform(X)).max() > 1e-6
+
+
+@pytest.mark.parametrize("method", [OPLS(ridge=0.1), TargetSpace(bases=["ridge"], n_estimators=5)])
+def test_an_honest_map_of_groups_places_no_row_by_rows_of_its_group(method):
+    """Near copies with labels of chance: by folds of rows each is placed by its copy, among its own labels."""
+    random = np.random.default_rng(0)
+    first = random.normal(size=(60, 60))
+    rows, y = np.vstack([first, first + 1e-6]), np.tile(random.integers(3, size=60), 2)
+    y, groups = np.eye(3)[y], np.tile(np.arange(60), 2)
+    alike = []
+    for given in ({}, {"groups": groups}):
+        fitted = Layout(clone(method), layout="components", n_components=2, honest=True).fit(rows, y, **given)
+        centre = np.array([fitted.places_[y[:, label] > 0].mean(axis=0) for label in range(3)])
+        own = np.linalg.norm(fitted.places_[:, None] - centre, axis=2).argmin(axis=1)
+        alike.append(np.mean(own == y.argmax(axis=1)))
+    assert alike[0] > 0.6 > alike[1]
+
+
+def test_equal_rows_join_their_groups_and_weights_leave_rows_out():
+    from proxembed.splits.shuffles import joined_groups
+
+    assert joined_groups(np.array([0, 1, 2, 0, 3]), ["a", "b", "b", "c", "c"]).tolist() == [0, 1, 1, 0]
+    groups = np.arange(len(X)) // 4
+    layout = Layout(OPLS(ridge=0.1), layout="components", honest=True)
+    weighed = clone(layout).fit(X, Y, np.arange(len(X)) >= 20, groups=groups).places_
+    np.testing.assert_allclose(weighed, clone(layout).fit(X[20:], Y[20:], groups=groups[20:]).places_, atol=1e-12)
+    one = [clone(layout).fit(X, Y, groups=given).places_ for given in (None, np.zeros(len(X)))]
+    np.testing.assert_array_equal(*one)
+    with pytest.raises(ValueError, match="groups=.* must have one entry per row of X"):
+        layout.fit(X, Y, groups=[1, 2])

@@ -143,11 +143,16 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     note = f"{file}, with the columns of my data.csv; the labels may be missing."
     assert [goal["command_note"] for goal in goals.values()] == ["", note, ""]
     ahead = {"arm": "label lookup", "k": None, "value": 0.9}
-    kept = told_together({"neighbours": BETTER}, rival=ahead)["neighbours"]
-    assert kept["command_note"] == "This search writes its model to a b-rival/rival.skops."
+    kept = told_together({"neighbours": BETTER}, rival=ahead, command_note="of a record")["neighbours"]
+    assert kept["command_note"] == (
+        "This search writes its model to a b-label-lookup/rival.skops. To use it: proxembed transform "
+        "'a b-label-lookup/rival.skops' NEW.csv."
+    )
+    assert kept["command"].endswith("--goal predict --keep-rival 'label lookup' -o 'a b-label-lookup'")
     near = told_together({"predict": BETTER, "neighbours": BETTER}, measure="Jaccard@10 (cosine kNN)")["neighbours"]
     assert near["command_note"] == (
-        "It writes five numbers per row; compare them by cosine with those of the fitted rows in a b/embedding.npz."
+        "It writes five numbers per row, in NEW-embedding.npz. To find neighbours as here, subtract mean from them and "
+        "from Z of the fitted rows, append constant to both (all three are in a b/embedding.npz) and compare by cosine."
     )
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
@@ -162,6 +167,10 @@ def test_copies_of_rows_are_kept_together_by_a_column_of_a_table():
     )
     assert CALL.for_copies().endswith("max_work=60.0, groups='COPY')") and CALL.reads_table
     assert not Run("proxembed search enron.npz -o e", "e").reads_table
+    grouped = "proxembed search a.csv --labels y --groups 'my site' -o a"
+    assert Run(grouped, "a").for_copies() == "proxembed search a.csv --labels y --groups COPY -o a-grouped"
+    call = "proxembed.search('a.csv', labels='y', groups='my, site', max_work=60.0)"
+    assert Run(call).for_copies() == "proxembed.search('a.csv', labels='y', max_work=60.0, groups='COPY')"
 
 
 def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get_it():
@@ -192,3 +201,19 @@ def test_the_same_command_in_another_folder_keeps_the_present_run():
     assert Run("proxembed demo -o demo --max-work 13", "demo").in_folder("whole") == (
         "proxembed demo --max-work 13 -o demo-whole"
     )
+
+
+def test_predictions_that_cannot_be_told_are_reconciled_with_a_small_size_that_keeps_them():
+    goals = {"predict": goal_of("predict", CANNOT_TELL), "compress": goal_of("compress", LEVEL, arm="PLS", k=1)}
+    goals["compress"] |= {"components": 1, "shares": {AP: {"share": 1.0, "interval": (0.989, 1.013)}}}
+    with_next_steps(goals, {"dataset": {"d": 72}, "choice": {"method": "OPLS", "k": 5}, "verdict": {}}, RUN)
+    assert goals["predict"]["lead"].endswith(
+        "This is of OPLS; another embedding, PLS at k = 1, keeps 98.9 to 101.3 % of the average precision of the "
+        "features with one number."
+    )
+
+
+def test_a_map_that_was_not_compared_with_layouts_takes_a_search_for_a_map_first():
+    goals = {"map": goal_of("map", BETTER, laid_out={"title": "PCA", "score": 0.9})}
+    with_next_steps(goals, {"dataset": {"d": 72}, "choice": {"method": "OPLS", "k": 5}, "verdict": {}}, RUN)
+    assert goals["map"]["command"].endswith("--goal map -o 'a b-map'")

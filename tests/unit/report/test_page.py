@@ -204,8 +204,9 @@ def test_few_possible_shuffles_and_what_a_shuffle_moves_are_said(record, without
 def test_beside_chance_tells_its_rows_and_optimism_only_where_there_is_some(record, page, without_figures):
     some = page.partition('<section id="chance">')[2]
     assert "It rests on 1,000 of" in some and "an optimism of +0.067, which is why only held-out rows" in some
+    assert "On the training rows it scores" in some or "by models that have not seen them, it scores" in some
     none = page_html({**record, "diagnosis": record["diagnosis"] | {"optimism": -0.01}})
-    assert "no sign of overfitting.</p>" in none and "an optimism of" not in none
+    assert "so nothing follows about overfitting.</p>" in none and "an optimism of" not in none
 
 
 def test_options_do_not_break_at_their_hyphens():

@@ -11,6 +11,7 @@ from proxembed.report.plain_words import (
     advice,
     counted,
     headline,
+    laid_out_words,
     not_saved,
     plain_sentence,
     short,
@@ -60,7 +61,8 @@ def test_targets_and_sizes_are_named_as_they_are():
 
 
 def test_a_rival_is_named_where_it_is_ahead_or_as_good():
-    for value, said in ((0.8, "(.80) is ahead by .03"), (0.765, "(.77) is as good: behind by .01"), (0.7, None)):
+    ahead, as_good = "(.80) is ahead of the embedding by .03", "(.77) is as good: behind by .01"
+    for value, said in ((0.8, ahead), (0.765, as_good), (0.7, None)):
         text = told("predict", BETTER, rival={"arm": "forest scores", "value": value})
         assert text.endswith(f"; the rival forest scores {said}.") if said else "rival" not in text
     assert "rival" not in told("predict", LEVEL, rival={"arm": "PCA", "value": 0.8}, ties=["PCA"])
@@ -69,14 +71,14 @@ def test_a_rival_is_named_where_it_is_ahead_or_as_good():
 @pytest.mark.parametrize(
     ("value", "interval", "said"),
     [
-        (0.8, (-0.05, -0.01), "(.80) is ahead by .03 (.01 to .05)"),
-        (0.8, (-0.07, 0.01), "(.80) is perhaps ahead: ahead by .03 (from .01 behind to .07 ahead)"),
+        (0.8, (-0.05, -0.01), "(.80) is ahead of the embedding by .03 (.01 to .05)"),
+        (0.8, (-0.07, 0.01), "(.80) is perhaps ahead of the embedding: ahead by .03 (from .01 behind to .07 ahead)"),
         (0.765, (0.002, 0.008), "(.77) is as good: behind by .01 (.00 to .01)"),
         (0.765, (-0.006, 0.009), "(.77) is as good: behind by .01 (from .01 behind to .01 ahead)"),
         (0.765, (0.003, 0.012), ""),
         (0.765, (-0.02, 0.03), "(.77) cannot be told from the embedding: behind by .01 (from .03 behind to .02 ahead)"),
         (0.75, (-0.02, 0.06), "(.75) cannot be told from the embedding: behind by .02 (from .06 behind to .02 ahead)"),
-        (0.778, (-0.015, -0.002), "(.78) is ahead by .01 (.00 to .01)"),
+        (0.778, (-0.015, -0.002), "(.78) is ahead of the embedding by .01 (.00 to .01)"),
     ],
 )
 def test_a_rival_has_the_interval_of_its_lead_and_is_ahead_only_if_that_is_sure(value, interval, said):
@@ -86,6 +88,7 @@ def test_a_rival_has_the_interval_of_its_lead_and_is_ahead_only_if_that_is_sure(
     goal = {"word": BETTER, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
     what = advice("predict", {**goal, "arm": "OPLS", "k": 5, "margin": 0.01, "rival": rival})
     place = said.partition(") ")[2].partition(":")[0].partition(" by")[0]
+    place += " as the embedding" * (place == "is as good")
     end = f", or take forest scores, which {place}." if place.startswith("is ") else "."
     assert what == ("predict with forest scores." if interval[1] < 0 else f"use OPLS at k = 5 to predict{end}")
 
@@ -158,13 +161,14 @@ def test_where_no_goal_was_asked_for_the_goal_that_leads_is_told_first_and_then_
     goals |= {"neighbours": {"word": BETTER, "plain": "b.", "lead": "!"}}
     goals |= {"map": {"word": BETTER, "plain": "c."}, "compress": {"word": LEVEL, "plain": "d.", "tone": "yes"}}
     assert headline(goals) == (
-        "b. An embedding also helps for maps and small sizes. It is not shown to help for predictions (cannot tell)."
+        "b. An embedding also helps for maps. With fewer numbers it is as good as the features. It is not shown to "
+        "help for predictions (cannot tell)."
     )
     assert headline(goals, "neighbours") == "b."
     goals |= {"predict": {"word": LEVEL, "plain": "a."}, "map": {"word": WORSE, "plain": "c."}}
     assert headline(goals) == (
-        "b. An embedding also helps for small sizes. It is as good, no better, for predictions. It is not shown to "
-        "help for maps (worse)."
+        "b. It is as good, no better, for predictions. With fewer numbers it is as good as the features. It is not "
+        "shown to help for maps (worse)."
     )
 
 
@@ -184,7 +188,9 @@ def test_a_goal_of_another_embedding_than_the_saved_model_says_so():
 def test_a_rival_whose_forest_was_cut_has_the_rows_of_it_beside_its_figure():
     rival = {"arm": "label lookup", "value": 0.8}
     text = told("neighbours", BETTER, rival=rival, forests="1,000 rows")
-    assert "; the rival label lookup (.80, its forest grown on 1,000 rows only) is ahead by .03." in text
+    assert (
+        "; the rival label lookup (.80, its forest grown on 1,000 rows only) is ahead of the embedding by .03." in text
+    )
     assert "grown on" not in told("neighbours", BETTER, rival={**rival, "arm": "PCA"}, forests="1,000 rows")
 
 
@@ -236,9 +242,15 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
     goal |= {"components": 5, "arm": "OPLS", "k": 5}
     goal["rival"] = {"arm": "logistic regression", "value": 0.775}
     assert advice("predict", goal) == (
-        "keep the features to predict, or take logistic regression, which is as good; the embedding may lose up to .03 "
-        "of average precision."
+        "keep the features to predict, or take logistic regression, which is as good as the embedding; the embedding "
+        "may lose up to .03 of average precision (features .680, logistic regression .775, embedding .770)."
     )
+    lower = {"arm": "logistic regression", "value": 0.789, "interval": (-0.05, 0.02)}
+    features = {**goal, "base": {**ALL, "value": 0.793}, "rival": lower}
+    assert advice("predict", features) == (
+        "keep the features to predict; the embedding may lose up to .03 of average precision (features .793, logistic "
+        "regression .789, embedding .770)."
+    ), "a rival that is ahead of the embedding alone"
     told_map = advice("map", {**goal, "base": {"arm": "PCA", "k": 2}, "rival": None})
     assert told_map == "use the map of OPLS at k = 5 or that of PCA; this map may lose up to .03 of average precision."
     assert "rely on none" in advice("predict", {**goal, "margin": None}), "the features tell nothing"
@@ -261,3 +273,40 @@ def test_a_value_below_1_is_never_shown_as_1():
         "1.00",
         "-.25",
     ]
+
+
+def test_what_a_map_was_not_compared_with_and_the_highest_other_are_named():
+    base = {"arm": "FDA", "k": 2, "value": 0.58}
+    best, highest = {"title": "TargetSpace", "score": 0.991}, {"arm": "PCA", "k": 2, "value": 0.65}
+    text = told("map", BETTER, base=base, laid_out=best, highest=highest)
+    assert "; the highest other on these rows: PCA, .65; maps laid out from all components are drawn" in text
+    assert text.endswith("were not compared: the best of these (TargetSpace) has .99.")
+    goal = {"word": BETTER, "measure": NEAR, "value": 0.89, "base": base, "arm": "OPLS", "k": 2, "laid_out": best}
+    assert "(TargetSpace) has .99, the map of the verdict .89: use --goal map" in laid_out_words(goal)
+    assert advice("map", goal).startswith("search with --goal map before you use a map")
+
+
+def test_a_lead_that_is_not_seen_is_equal_and_a_lookup_of_one_label_sorts_by_class():
+    rival = {"arm": "forest scores", "value": 0.768, "gain": 0.002, "interval": (-0.014, 0.018)}
+    assert "cannot be told from the embedding: equal (from .02 behind to .01 ahead)." in told(
+        "predict", BETTER, rival=rival
+    )
+    lookup = {
+        "word": BETTER,
+        "measure": NEAR,
+        "value": 0.5,
+        "base": ALL,
+        "yes_no": True,
+        "components": 1,
+        "margin": 0.01,
+    }
+    lookup |= {"rival": {"arm": "label lookup", "value": 0.8}}
+    assert "sorts rows by the predicted class and does not find similar rows" in advice("neighbours", lookup)
+    assert advice("neighbours", lookup | {"yes_no": False}) == "find neighbours with label lookup."
+
+
+def test_rows_are_not_counted_where_copies_are_why_nothing_can_be_told():
+    few = {"interval": (-0.03, 0.01), "all_rows": 808, "rows_needed": 610}
+    text = told("predict", CANNOT_TELL, **few, without_copies=(62, "level"))
+    assert "times as many" not in text
+    assert text.endswith("; without the 62 test rows that have a copy in training the verdict is “level”.")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from proxembed.cli.terminal import contrast_text
-from proxembed.report import verdict_card, worded
+from proxembed.report import reworded, verdict_card, worded
+from proxembed.report.plain_words import Missing
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 
@@ -152,12 +153,12 @@ def test_the_note_says_what_is_level_and_of_which_models_the_figures_are():
 def test_the_title_says_than_what_it_is_better_and_that_rivals_are_missing():
     goal = {"word": "better", "measure": NEAR, "arm": "OPLS", "k": 2, "components": 2, "value": 0.7, "gain": 0.1}
     goal |= {"interval": [0.05, 0.15], "rival": None, "base": {"arm": "PCA", "k": 2, "value": 0.6}}
-    tried = verdict_of("map", goal, missing={"map": ("t-SNE",)})["goals"]["map"]
+    tried = verdict_of("map", goal, missing=Missing({"map": ("t-SNE",)}))["goals"]["map"]
     assert tried["than"] == " than the best other map tried" and tried["untried"] == ["t-SNE"]
     assert verdict_of("map", goal)["goals"]["map"]["than"] == " than the best other map"
     rival = {"arm": "PCA", "k": 5, "components": 5, "value": 0.65, "gain": 0.05, "interval": [0.01, 0.09]}
     more = goal | {"base": {"arm": "all features", "k": None, "value": 0.6}, "rival": rival}
-    missing = {"neighbours": ("UMAP",)}
+    missing = Missing({"neighbours": ("UMAP",)})
     told = verdict_of("neighbours", more, missing=missing)["goals"]["neighbours"]
     assert told["than"] == " than all features and the best rival tried"
     over = "Best rival tried: PCA at k = 5, 0.650. It is behind ours by 0.050 (95 % interval 0.010 to 0.090)."
@@ -167,3 +168,21 @@ def test_the_title_says_than_what_it_is_better_and_that_rivals_are_missing():
     among = {"value": 0.4, "base": 0.5, "gain": -0.1, "interval": [-0.2, -0.05]}
     reverse = verdict_of("neighbours", unsure | {"new_rows": among})["goals"]["neighbours"]
     assert reverse["than"] == " than all features; worse among new rows"
+
+
+def test_a_record_without_a_figure_keeps_its_words_and_a_fault_of_the_program_is_raised(monkeypatch):
+    goal = {
+        "measure": NEAR, "word": "better", "arm": "OPLS", "k": 2, "components": 2, "value": 0.9, "gain": 0.1,
+        "rows": 60, "interval": [0.05, 0.15], "margin": 0.01, "rival": None,
+        "base": {"arm": "all features", "k": None, "value": 0.8},
+    }  # fmt: skip
+    verdict = {"basis": "folds", "tolerance": 0.03, "lacks": None, "goals": {"neighbours": goal}}
+    data = {"d": 50, "labels": 6, "single_label": False}
+    record = {"kind": "compare", "summary": {"dataset": data, "folds": ["1", "2"], "verdict": verdict}}
+    assert "stored_words" not in reworded(record)
+    del goal["margin"]
+    assert reworded(record)["stored_words"] and "headline" not in reworded(record)["summary"]["verdict"]
+    goal["margin"] = 0.01
+    monkeypatch.setattr("proxembed.report.verdict.number", lambda *_: {}["fault"])
+    with pytest.raises(KeyError, match="fault"):
+        reworded(record)

@@ -123,3 +123,14 @@ def test_the_brier_score_stands_beside_average_precision():
     summary = {"measures": names, "further_measures": ["macro F1 (ridge)", "Brier score (ridge)"]}
     assert views.board_measures(summary) == [names[0], "Brier score (ridge)", names[1]]
     assert views.board_measures({**summary, "measures": names[::-1]}) == names[::-1]
+
+
+def test_the_best_map_that_was_laid_out_and_not_compared_is_above_the_judged_one():
+    verdict = {"asked": None, "goals": {"map": {"value": 0.55}}}
+    panels = [panel("PCA", score=0.9), panel("PCA", score=0.6, laid_out=True)]
+    panels += [panel("OPLS", score=0.7, laid_out=True), panel("OPLS on shuffled labels", score=0.8, laid_out=True)]
+    found = views.best_laid_out({"verdict": verdict}, {"panels": panels})
+    assert found == {"title": "OPLS", "score": 0.7}
+    assert views.best_laid_out({"verdict": verdict | {"asked": "map"}}, {"panels": panels}) is None
+    lower = {"asked": None, "goals": {"map": {"value": 0.75}}}
+    assert views.best_laid_out({"verdict": lower}, {"panels": panels}) is None

@@ -51,7 +51,7 @@ def test_names_without_a_model_are_refused():
         arm_model("opls", RESULTS, best, DATA)
     check_kept("Logistic Regression", DATA, [])
     check_kept("opls", DATA, ["opls"])
-    with pytest.raises(ValueError, match="is no rival and no method; the rivals are all features, "):
+    with pytest.raises(ValueError, match="is neither a rival nor a method; the rivals are all features, "):
         check_kept("logit", DATA, ["opls"])
     with pytest.raises(ValueError, match="UMAP cannot be kept: "):
         check_kept("UMAP", DATA, [])

@@ -100,6 +100,16 @@ def test_ids_of_a_column_that_was_found_name_the_nearest_training_rows(tmp_path)
     assert some.found_ids == ("p5", "p3", "p60") and some.ids is None
 
 
+@pytest.mark.parametrize("header", [None, True])
+def test_the_training_file_is_read_as_it_was_with_its_remarks_and_lines_below_the_header(tmp_path, header):
+    rows = [",".join([*map(str, x), "yn"[y]]) for x, y in zip(X.round(3), Y[:, 0], strict=True)]
+    lines = ["a,b,c,d,e,sick", *([] if header else ["kg,m,m,m,m,"]), *rows, "", "Total,,,,9,", ""]
+    (tmp_path / "train.csv").write_text("\n".join(lines))
+    data = read(tmp_path / "train.csv", columns=Columns(labels=("sick",), header=header))
+    explainer = explainer_of(fit_on(OPLS(), data), tmp_path / "train.csv", data.source)
+    assert data.X.shape == (80, 5) and explainer.explain(data.X[[3]])[0].nearest[0].row == 3
+
+
 def test_a_search_names_the_nearest_rows_by_the_ids_that_it_found_in_a_table_of_any_kind():
     """Numbers alone are a matrix, categories beside them a table: both keep the ids of the rows that the model has."""
     numbers = pd.DataFrame(X, columns=list("abcde")).assign(patient=IDS, sick=np.where(Y[:, 0], "yes", "no"))

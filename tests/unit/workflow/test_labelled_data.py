@@ -135,7 +135,7 @@ def test_an_unknown_option_is_named():
         "max_second": "did you mean max_seconds",
         "q": "those of a file are",
     }.items():
-        with pytest.raises(TypeError, match=f"{name} is no option; {remedy}"):
+        with pytest.raises(TypeError, match=f"{name} is not an option; {remedy}"):
             labelled_data("t.csv", **{name: "a"})
 
 
@@ -148,7 +148,7 @@ OF_OTHERS = [(caller, name) for caller in JOBS for other in JOBS for name in sor
 @pytest.mark.parametrize("value", [4, None])
 def test_an_option_of_another_function_is_told_so(caller, name, value):
     other = "compare" if caller == "search" else "search"
-    words = f"{name} is no option of {caller}, but one of {other}; leave it out, or call {other}."
+    words = f"{name} is not an option of {caller}, but one of {other}; leave it out, or call {other}."
     with pytest.raises(TypeError, match=re.escape(words)):
         JOBS[caller](np.eye(4), [0, 1, 0, 1], **{name: value})
 

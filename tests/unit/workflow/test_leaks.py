@@ -10,7 +10,7 @@ from proxembed.data import Columns, read
 from proxembed.evaluate.arms import rival_arms
 from proxembed.workflow import comparison
 from proxembed.workflow.comparison import data_and_head
-from proxembed.workflow.labelled_data import labelled_data, leaks, skewed
+from proxembed.workflow.labelled_data import label_areas, labelled_data, leaks, skewed
 from proxembed.workflow.options import CompareOptions
 
 
@@ -34,6 +34,23 @@ def test_a_column_that_tells_the_label_is_named_and_others_are_not(table):
     assert leaks(read(table, columns=Columns(labels=("done",), drop=("state", "days")))) == []
 
 
+@pytest.mark.parametrize(("apart", "named"), [(3.4, False), (3.8, True)])
+def test_a_feature_that_is_strong_is_not_named_and_one_that_nearly_tells_is(apart, named):
+    """Areas of .992 and .996."""
+    place = (np.arange(200) + 0.5) / 200
+    values = np.concatenate([scipy.stats.norm.ppf(place), scipy.stats.norm.ppf(place) + apart])
+    frame = pandas.DataFrame({"x": values, "z": np.arange(400) % 7, "y": np.repeat(["u", "v"], 200)})
+    found = leaks(labelled_data(frame, labels="y"))
+    assert (found != []) is named and all("x alone predicts" in line and "is it known before" in line for line in found)
+
+
+def test_classes_of_few_rows_are_told_by_chance():
+    random = np.random.default_rng(0)
+    frame = pandas.DataFrame(random.normal(size=(10, 500))).add_prefix("x").assign(y=["u", "v"] * 5)
+    areas = label_areas(frame.drop(columns="y").to_numpy(), frame[["y"]].to_numpy() == "u")
+    assert areas.max() == 0 and leaks(labelled_data(frame, labels="y")) == []
+
+
 def test_test_rows_are_not_looked_at(table):
     data = read(table, labels="done", test=table)
     assert leaks(data)[0].startswith("days alone predicts 'done' (AUC 1.000)")
@@ -55,11 +72,11 @@ def test_a_number_or_class_that_a_column_tells_is_named(tmp_path):
     columns = {"near": near, "awake": 24 - asleep, "asleep": asleep, "kind": np.where(asleep > 11, "long", "short")}
     columns |= {"half": np.where(np.arange(100) % 2, columns["kind"], ""), "size": rng.choice(["s", "m"], 100)}
     pandas.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
-    told = "awake alone predicts 'asleep' (rank correlation 1.000): leave it out (drop) if it is known only after the"
+    told = "awake alone predicts 'asleep' (rank correlation 1.000): is it known before the"
     settings = Columns(targets=("asleep",), drop=("kind", "half"))
-    assert leaks(read(tmp_path / "t.csv", columns=settings)) == [f"{told} output"]
+    assert leaks(read(tmp_path / "t.csv", columns=settings)) == [f"{told} output? If not, leave it out (drop)"]
     settings = Columns(labels=("kind", "size"), drop=("near", "asleep", "half"), target_type="classes")
-    told = "awake alone predicts 'kind=long' (AUC 1.000): leave it out (drop) if it is known only after the label"
+    told = "awake alone predicts 'kind=long' (AUC 1.000): is it known before the label? If not, leave it out (drop)"
     assert leaks(read(tmp_path / "t.csv", columns=settings)) == [told]
 
 

@@ -219,7 +219,7 @@ def test_every_cut_is_told_with_the_verdicts_that_it_weakens_in_a_line_each(ever
         texts = [cut.text for cut in cuts_of(found) if not cut.text.startswith("rivals left out")]
         assert texts and all(each in text for each in texts) and len(told) <= 8
     goals = {"predict", "neighbours", "map"}
-    assert missing_of(found)["embeddings"] and set(missing_of(found)) <= {*goals, "embeddings", "forests"}
+    assert missing_of(found).search and set(missing_of(found).rivals) <= {*goals}
 
 
 def test_rivals_whose_library_is_missing_are_told_though_nothing_was_cut(every_rival, monkeypatch):
@@ -299,13 +299,13 @@ def test_the_steps_that_an_interruption_left_out_are_named_with_the_command_that
 
 def test_the_rows_of_forests_are_told_where_a_budget_has_cut_them():
     found = planned(1e7, n=2000, d=72, c=6)
-    assert "forests" not in missing_of(found)
+    assert not missing_of(found).forests
     found.cuts = replace(found.cuts, forest=1000)
-    assert missing_of(found)["forests"] == ("1,000 rows",)
+    assert missing_of(found).forests == "1,000 rows"
     assert "forests of rivals grown on 1,000 rows" in lines_of(found)
     few = planned(1e7, n=800, d=72, c=6)
     few.cuts = replace(few.cuts, forest=1000)
-    assert "forests" not in missing_of(few) and not any("forests" in line for line in lines_of(few)), "all rows"
+    assert not missing_of(few).forests and not any("forests" in line for line in lines_of(few)), "all rows"
 
 
 def test_a_form_with_weighted_axes_beside_its_method_costs_its_read_out_and_a_forest_is_grown_once():
@@ -377,7 +377,7 @@ def test_the_choice_alone_is_compared_where_there_is_no_room_for_other_leaders(m
         chosen = found.record["search"]["chosen"]["method"]
     assert len(compared[0]) > 1 and compared[1] == {chosen}
     cuts = found.record["search"]["budget"]["cuts"]
-    assert "only the choice is compared" in cuts
+    assert "of the embeddings, only the chosen one is compared with rivals" in cuts
     assert "maps laid out from all components" not in cuts, "the choice alone has room for them"
 
 
@@ -435,7 +435,7 @@ def test_some_things_are_never_cut():
 def test_what_is_cut_is_told_line_by_line():
     lines = lines_of(planned(8.0))
     for part in (
-        "not compared with itself on shuffled labels",
+        "no test on shuffled labels (a map on shuffled labels shows one shuffle",
         "3 folds of the comparison instead of 5",
         "of 15,000 rows",
         "began without",

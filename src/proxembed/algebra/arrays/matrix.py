@@ -114,7 +114,7 @@ def largest_entry(X: Matrix) -> float:
 
 def entry_bounds(X: Matrix) -> tuple[float, float]:
     """Bounds of the largest absolute value by one pass: the root mean square and the root of the sum of squares. (0,
-    inf) where these squares under- or overflow, and for entries that are no floats or not finite. Entries of sparse X:
+    inf) where these squares under- or overflow, and for entries that are not floats or not finite. Entries of sparse X:
     the stored ones."""
     values = X.data[: X.indptr[-1]] if sparse.issparse(X) else X.T if X.flags.f_contiguous else X
     parts = (values[rows].ravel(order="K") for rows in row_blocks(len(values), values.size // max(1, len(values))))

@@ -528,8 +528,7 @@ def leverages(problem: Problem, ridge: float) -> np.ndarray:
     if problem.side == "features":
         parts = [np.einsum("md,dm->m", block, factor.solve(block.T)) for _, block in problem.rows.blocks()]
         return np.concatenate(parts) * (1.0 if problem.template.repeats is None else problem.template.repeats)
-    half = factor.whiten()
-    return 1.0 - ridge * np.einsum("ij,ij->i", half, half)  # the diagonal of (K + ridge I)^-1
+    return 1.0 - ridge * factor.inverse_diagonal()
 
 
 def warn_near_collinear(found: Solution, owner: str, names: Sequence[str] | None) -> None:

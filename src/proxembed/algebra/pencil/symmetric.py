@@ -18,6 +18,7 @@ EVD_BELOW = 800  # up to here divide and conquer for all eigenvectors is faster 
 EVD_FEW = 10  # unless at most one in ten is wanted
 EVD_SMALL = 100  # of a matrix that is not as small as this
 EVD_SHARE = 3  # above EVD_BELOW it is faster if more than one in three eigenvectors is wanted
+INVERSE_COLUMNS = 512  # of an inverse factor at a time
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
 
 
@@ -129,8 +130,27 @@ class SPD:
     def whiten(self) -> np.ndarray:
         """C with C'MC = I."""
         with threads_for(len(self.factor)):
-            half = dtrtri(self.factor, lower=1)[0].T  # a third of the operations of a solution for all columns of I
-        return half * self.inverse_scale[:, None]
+            inverse, info = dtrtri(self.factor, lower=1)  # a third of the operations of a solution for all columns of I
+        if info:
+            raise linalg.LinAlgError(f"The Cholesky factor has a zero at diagonal {info - 1}: it has no inverse.")
+        inverse *= self.inverse_scale[None, :]
+        return inverse.T
+
+    def inverse_diagonal(self) -> np.ndarray:
+        """The diagonal of M^-1: squared sums of the columns of the inverse factor, some columns at a time, each solved
+        below its diagonal alone."""
+        L, n = self.factor, len(self.factor)
+        found = np.empty(n)
+        with threads_for(n):
+            for first in range(0, n, INVERSE_COLUMNS):
+                columns = np.eye(n - first, min(INVERSE_COLUMNS, n - first))
+                for start in range(first, n, INVERSE_COLUMNS):
+                    rows, above = slice(start, start + INVERSE_COLUMNS), slice(first, start)
+                    own = columns[start - first : start - first + INVERSE_COLUMNS]
+                    own -= L[rows, above] @ columns[: start - first]
+                    own[:] = linalg.solve_triangular(L[rows, rows], own, lower=True, check_finite=False)
+                found[first : first + columns.shape[1]] = np.einsum("ij,ij->j", columns, columns)
+        return found * self.inverse_scale**2
 
 
 def range_basis(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> np.ndarray:

@@ -16,7 +16,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRows, Reader, readers, width
-from proxembed.data.readers.text_layout import first_lines
+from proxembed.data.readers.text_layout import check_rows_are_rows, first_lines
 from proxembed.data.unpacking import check_exists, opened, plain_name
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
@@ -251,6 +251,9 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
         return READERS[".parquet"]
     reader = format_of(path)
     if reader is None:
+        if Path(plain_name(path)).suffix.lower() == ".gct":
+            with opened(path) as stream:
+                check_rows_are_rows(path, first_lines(stream))
         if path.suffix.lower() == ".zip":
             accepted = f"unpack it, or name what it holds, such as {path.stem}.csv.zip"
         raise DataError.at(path, None, "the file name has no known ending", accepted)

@@ -211,7 +211,7 @@ def _label_columns(path: Path, header: Header, labels: Labels | None) -> NDArray
         raise DataError.at(
             path,
             None,
-            f"labels={shorten(labels)} is no file",
+            f"labels={shorten(labels)} is not a file",
             "give the path of the Mulan XML file, or a list of attribute names",
         )
     names = _xml_names(Path(labels)) if isinstance(labels, str | Path) else list(labels)
@@ -224,7 +224,7 @@ def _label_columns(path: Path, header: Header, labels: Labels | None) -> NDArray
         places.setdefault(name, []).append(j)
     for name in names:
         if len(places.get(name, ())) != 1:
-            fault = "is the name of several attributes" if name in places else "is no attribute of the file"
+            fault = "is the name of several attributes" if name in places else "is not an attribute of the file"
             near = difflib.get_close_matches(str(name), attributes, n=1)
             remedy = f"did you mean {shorten(near[0])}?" if near and name not in places else "correct the names"
             raise DataError.at(path, None, f"label {shorten(str(name))} of {source} {fault}", remedy)
@@ -259,7 +259,7 @@ def _xml_names(path: Path) -> list[str]:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         line = getattr(error, "position", (None,))[0]
-        raise DataError.at(path, line, f"this is no XML ({error})", "give the Mulan XML file of the labels") from error
+        raise DataError.at(path, line, f"this is not XML ({error})", "give the Mulan XML file of the labels") from error
     given = [element.get("name") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = [name for name in given if name is not None]
     if len(names) < len(given):
@@ -564,7 +564,7 @@ class _SparseRows(_Rows):
             return None
         counts = (np.fromiter(map(len, around), np.intp, len(around)) - 1) // 2
         codes = np.frombuffer(text, dtype=np.uint8)
-        digits = codes - np.uint8(ord("0"))  # wraps: what is no digit is above 9
+        digits = codes - np.uint8(ord("0"))  # wraps: what is not a digit is above 9
         edges = np.flatnonzero(np.diff(digits <= 9)) + 1
         first, last, length = edges[0::2], edges[1::2], edges[1::2] - edges[0::2]
         before, after = codes[first - 1], codes[last]

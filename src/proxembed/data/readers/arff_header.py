@@ -115,7 +115,7 @@ def read_header(stream: Iterable[bytes], path: Path) -> Header:
                 raise DataError.at(
                     path,
                     number,
-                    f"{shorten(line)} is no ARFF header line",
+                    f"{shorten(line)} is not an ARFF header line",
                     "header lines start with @relation, @attribute, @data or %",
                 )
     if number == 0:

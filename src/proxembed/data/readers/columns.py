@@ -123,7 +123,8 @@ class Columns:
         panel=PANEL,
         flags=("--header/--no-header",),
         doc="Whether the first line of a file of text, or of a sheet, holds the names of the columns; without, they "
-        "are column_1, column_2, ... None: it does, and an error asks if it looks like a row.",
+        "are column_1, column_2, ... None: it does, and an error asks if it looks like a row. True: all lines below it "
+        "are rows, also those that look like types, units or questions.",
     )
     encoding: str | None = param(
         **NAME | {"metavar": "NAME"},

@@ -104,7 +104,7 @@ def _told(path: Path) -> Iterator[None]:
     except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError) as error:
         if isinstance(error, DataError):
             raise
-        reason = f"it is no readable AnnData file ({shorten(' '.join(str(error).split()), 120)})"
+        reason = f"it cannot be read as an AnnData file ({shorten(' '.join(str(error).split()), 120)})"
         raise DataError.at(path, None, reason, "fetch it again, or write it with write_h5ad") from error
 
 

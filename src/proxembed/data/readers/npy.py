@@ -133,7 +133,7 @@ def _array(path: Path) -> NDArray[Any]:
         except (ValueError, EOFError, OSError) as error:
             reason = shorten(numpy_error_text(error), 160).strip("'")
             raise DataError.at(
-                path, None, f"it is no readable .npy file ({reason})", "save one array with numpy.save"
+                path, None, f"it cannot be read as an .npy file ({reason})", "save one array with numpy.save"
             ) from error
     if not isinstance(found, np.ndarray):
         raise DataError.at(path, None, "it holds several arrays", "save one array with numpy.save")
@@ -219,16 +219,16 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
                 raise ValueError("it is a single array")
             arrays = {key: archive[key] for key in archive.files if key in WANTED}
             if no_array := [key for key, array in arrays.items() if not isinstance(array, np.ndarray)]:
-                raise ValueError(f"{no_array[0]} is no array")
+                raise ValueError(f"{no_array[0]} is not an array")
             for array in arrays.values():
                 if array.dtype.kind == "U":
-                    "".join(array.ravel().tolist()).encode()  # raises where text holds what is no character
+                    "".join(array.ravel().tolist()).encode()  # raises where text holds what is not a character
             return {key: array.astype(array.dtype.newbyteorder("="), copy=False) for key, array in arrays.items()}
         except DataError:
             raise
         except Exception as error:  # damaged zip members fail in many ways: every one means the same here
             words = shorten(numpy_error_text(error), 160).strip("'")
-            reason = f"it is no readable npz archive ({type(error).__name__}: {words})"
+            reason = f"it cannot be read as an npz archive ({type(error).__name__}: {words})"
             raise DataError.at(path, None, reason, FORM) from error
 
 
@@ -281,7 +281,7 @@ def _csr(arrays: dict[str, NDArray[Any]], path: Path) -> sparse.csr_array:
         X = sparse.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
         X.check_format(full_check=True)
     except (ValueError, TypeError, OverflowError, IndexError) as error:
-        raise DataError.at(path, None, f"data, indices, indptr, shape are no CSR matrix ({error})", FORM) from error
+        raise DataError.at(path, None, f"data, indices, indptr, shape are not a CSR matrix ({error})", FORM) from error
     if X.shape[-1] > MAX_FEATURES:
         raise DataError.at(
             path, None, f"shape gives {X.shape[-1]} columns, above {MAX_FEATURES}", "renumber the features"

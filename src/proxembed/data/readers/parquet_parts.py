@@ -163,7 +163,7 @@ def read_from(path: Path, texts: Sequence[str] = ()) -> Iterator[Any]:
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise DataError.at(
-            path, None, f"it is no readable Parquet file ({reason})", "fetch or write it again"
+            path, None, f"it cannot be read as a Parquet file ({reason})", "fetch or write it again"
         ) from error
 
 

@@ -20,8 +20,19 @@ from proxembed.data.unpacking import most_unpacked, opened, too_large
 
 SUFFIXES = (".xlsx", ".xlsm")
 ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")  # which formulas give
-DAMAGED = (zipfile.BadZipFile, zlib.error, ParseError, EOFError, LookupError, ValueError, TypeError, AttributeError)
-MERGED = re.compile(rb'<(?:\w+:)?mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ParseError,
+    EOFError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    NotImplementedError,
+)
+MERGED = re.compile(rb'<(?:\w{1,20}:)?mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+XML_BYTES, MERGED_BYTES = 1 << 20, 80  # read at a time, and the most that a match takes
 FEWER = "save the sheet as CSV or Parquet, or give fewer rows"
 
 
@@ -57,7 +68,7 @@ def _workbook(path: Path) -> Iterator[Any]:
             if size > most_unpacked():
                 raise too_large(path, "its sheets", size, most_unpacked(), FEWER)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of styles and extensions that are no cells
+                warnings.simplefilter("ignore")  # of styles and extensions that are not cells
                 book = load_workbook(stream, read_only=True, data_only=True)
                 try:
                     yield book
@@ -66,15 +77,22 @@ def _workbook(path: Path) -> Iterator[Any]:
         except DataError:
             raise
         except DAMAGED as error:
-            reason = f"it is no readable Excel workbook ({shorten(str(error), 120)})"
+            reason = f"it cannot be read as an Excel workbook ({shorten(str(error), 120)})"
             raise DataError.at(path, None, reason, "save it again as .xlsx, without a password, or as CSV") from error
 
 
 def _merged(sheet: Any) -> Iterator[tuple[int, int, int]]:
     """Cells of one column that are merged: the column, and the first and last row, counted from 0."""
-    for first, top, last, bottom in MERGED.findall(sheet.parent._archive.read(sheet._worksheet_path)):
-        if first == last:
-            yield reduce(lambda place, letter: 26 * place + letter - 64, first, 0) - 1, int(top) - 1, int(bottom) - 1
+    content = b""
+    with sheet.parent._archive.open(sheet._worksheet_path) as stream:
+        while block := stream.read(XML_BYTES):
+            content, end = content + block, 0
+            for found in MERGED.finditer(content):
+                (first, top, last, bottom), end = found.groups(), found.end()
+                if first == last:
+                    column = reduce(lambda place, letter: 26 * place + letter - 64, first, 0) - 1
+                    yield column, int(top) - 1, int(bottom) - 1
+            content = content[max(end, len(content) - MERGED_BYTES) :]
 
 
 def _rows(sheet: Any, path: Path) -> list[list[str]]:
@@ -89,9 +107,15 @@ def _rows(sheet: Any, path: Path) -> list[list[str]]:
         if size > most:
             raise too_large(path, f"sheet {shorten(sheet.title)}", size, most, FEWER)
     for column, top, bottom in _merged(sheet):
+        if top >= len(rows) or column >= len(rows[top]) or not (text := rows[top][column]):
+            continue  # beside the table, or empty
         for row in rows[top + 1 : bottom + 1]:
-            row += [""] * (column + 1 - len(row))
-            row[column] = rows[top][column] if column < len(rows[top]) else ""
+            missing = max(column + 1 - len(row), 0)
+            size += 9 * missing + len(text)
+            if size > most:
+                raise too_large(path, f"sheet {shorten(sheet.title)}", size, most, FEWER)
+            row += [""] * missing
+            row[column] = text
     while rows and not any(rows[-1]):
         rows.pop()
     return rows

@@ -137,7 +137,7 @@ def _reason(cells: list[bytes]) -> str | None:
         shown = shorten(cell.decode("utf-8", "backslashreplace"))
         if place == 0 and b":" not in cell:
             if not LABELS.fullmatch(cell):
-                return f"{shown} is no comma-separated list of whole-number labels"
+                return f"{shown} is not a comma-separated list of whole-number labels"
         elif not (match := PAIR.fullmatch(cell)) or not np.isfinite(float(cell.partition(b":")[2])):
             return f"{shown} is not INDEX:VALUE with an index from 0 up and a finite value"
         elif match[1] is not None:

@@ -29,6 +29,7 @@ from proxembed.data.readers.table_features import (
 )
 from proxembed.data.readers.table_file import (
     CsvFile,
+    LeftOutLinesWarning,
     MergedLinesWarning,
     PartsOfTable,
     TableFile,
@@ -90,7 +91,7 @@ class Table(Reader):
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         file = open_table(path, layout_of(source))
         rows = new_rows(file, source)
-        _warn_of_merged_lines(file)
+        _warn_of_lines(file)
         return rows
 
     def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
@@ -119,7 +120,8 @@ def _checked_table(path: Path, columns: Columns) -> TableFile:
 
 
 def layout_of(source: dict[str, Any]) -> FileLayout:
-    """What the caller said of the training file itself, which new files follow."""
+    """What the caller said of the training file itself, which new files follow. For that file itself, whoever reads it
+    again adds the ``answers``."""
     return FileLayout.of(source.get("layout") or {})
 
 
@@ -128,18 +130,16 @@ def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[Nam
     parts = PartsOfTable(file, rows)
     while not parts.ended:
         yield new_rows(parts, source)
-    _warn_of_merged_lines(file)
+    _warn_of_lines(file)
 
 
-def _warn_of_merged_lines(file: TableFile) -> None:
-    if note := _merged_lines(file):
-        warnings.warn(note, MergedLinesWarning, stacklevel=2)
-
-
-def _merged_lines(file: TableFile) -> str:
-    """The note on lines that a quote has merged, with the name of the file; "" for none, and of Parquet."""
-    note = file.merged.note if isinstance(file, CsvFile) else ""
-    return f"{file.path.name}: {note}" if note else ""
+def _warn_of_lines(file: TableFile) -> None:
+    """Warn of lines of new rows that a quote has merged, and of those below the header that are left out."""
+    if not isinstance(file, CsvFile):
+        return
+    for note, category in ((file.merged.note, MergedLinesWarning), (file.below_new, LeftOutLinesWarning)):
+        if note:
+            warnings.warn(f"{file.path.name}: {note}", category, stacklevel=3)
 
 
 def new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
@@ -191,7 +191,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
     for other in files[1:]:
         required(roles.named, other.names, other.path, f"the training file {file.path.name}")
     if not (roles.features or roles.text):
-        raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
+        raise file.fault(None, "no column is left for the features", "keep at least one column that is not a label")
     if not roles.features and len(roles.text) == 1 and file.places[roles.text[0]] != "text":
         raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
     named = bool(roles.labels or roles.targets)
@@ -269,7 +269,8 @@ def _rows_read(part: Gathered) -> tuple[int, bool]:
 
 def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> Dataset:
     """Data set of vectors X and of a table that labels them row by row; without label names, by all other columns."""
-    file = _checked_table(path, columns)
+    check_layout(path, layout := replace(FileLayout.of(columns), answers=None))  # every row is that of a vector
+    file = open_table(path, layout)
     roles = resolve(columns, file.names, path)
     labels = roles.labels or (() if roles.targets else roles.features)
     roles = replace(roles, labels=labels, features=())
@@ -439,9 +440,10 @@ def _assembled(
         values=labels[0].values,
         notes=(
             *getattr(parts[0].file, "notes", ()),
-            *filter(None, (_merged_lines(part.file) for part in parts[1:])),
+            *(f"{part.file.path.name}: {note}" for part in parts[1:] for note in getattr(part.file, "notes", ())),
             *(mixed.notes if mixed else ()),
             *_row_notes(parts[0], whole=mixed is not None),
+            *(f"{part.file.path.name}: {note}" for part in parts[1:] for note in _row_notes(part, mixed is not None)),
             *notes,
             *labels[0].notes,
             *(() if outputs is None else (outputs_note(outputs),)),
@@ -567,7 +569,7 @@ def _times(part: Gathered, name: str) -> NDArray[np.float64]:
         code = known.index(None)
         raise part.file.fault(
             cells.first(code),
-            f"{shorten(str(cells.values[code]))} in time column {shorten(name)} is no number and no date",
+            f"{shorten(str(cells.values[code]))} in time column {shorten(name)} is neither a number nor a date",
             "write numbers, or dates like 2024-12-31, 2024-12-31T23:59:00 or 31/12/2024",
         )
     return np.array(known, dtype=np.float64)[cells.codes]

@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
@@ -31,7 +33,9 @@ from proxembed.data.readers.text_layout import (
     FOUND,
     UTF8_MARK,
     FileLayout,
+    check_rows_are_rows,
     columns_are_samples,
+    csv_line,
     first_lines,
     first_row_question,
     headerless_names,
@@ -48,7 +52,7 @@ from proxembed.tables.cells import MISSING
 
 BLOCK_VALUES, PART_VALUES = 1 << 20, 1 << 23  # of a block: of a whole reading, and of one in parts
 MOST_WORKERS = 8
-END_BYTES = 1 << 16  # of a file, in which remarks may stand
+END_SHARE = 32  # one part in so many of a block is the end of a file, in which remarks may stand
 RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
 LINE_END = b"\n"
@@ -177,7 +181,7 @@ def open_table(path: Path, given: FileLayout = FOUND) -> StoredTable:
     form = form_of(path)
     if form == "sheet":
         content, note = sheet_as_csv(path, given.sheet)
-        return CsvFile(path, content, FileLayout(header=given.header), separator=",", note=note)
+        return CsvFile(path, content, replace(given, sheet=None), separator=",", note=note)
     if form == "typed":
         return ParquetFile(path, typed_rows(path, plain_suffix(path)))
     return CsvFile(path, given=given) if form == "text" else ParquetFile(path)
@@ -209,10 +213,12 @@ class CsvFile:
         separator: str = "",
         note: str = "",
     ) -> None:
-        self.path = path
+        self.path, self._given = path, given
         self._content, self._note = utf8_content(path, given.encoding) if content is None else (content, note)
         with opened(path) if self._content is None else io.BytesIO(self._content) as stream:
-            self._layout = text_layout(first_lines(stream), given.header, separator)
+            lines = first_lines(stream)
+        check_rows_are_rows(path, lines)
+        self._layout = text_layout(lines, given.header, separator)
         self.separator, self._blanks = self._layout.separator, self._layout.separator == " "
         if self._layout.below:
             self._content = self._emptied_below()
@@ -255,8 +261,8 @@ class CsvFile:
         numbers = all(map(is_number, names))
         if sure is None and (self._layout.again or not numbers and looks_like_a_row(names, first)):
             raise first_row_question(self.path, line, names)
-        if sure is None and self._layout.classes:
-            raise columns_are_samples(self.path, line + self._layout.names + self._layout.below)
+        if sure is None and self._layout.columns_are_samples:
+            raise columns_are_samples(self.path, line + self._layout.header_lines + self._layout.below)
         if names and not names[-1]:
             names = _with_end(names, [first, *islice(rows, RULING_ROWS)])
         self.names = _checked_names(names, self.path, line, numbers=sure is True)
@@ -266,12 +272,16 @@ class CsvFile:
             self._header = whole
 
     def _emptied_below(self) -> bytes:
-        """The file, its lines below the header that hold no values emptied."""
+        """The file, its lines below the header that hold no values emptied, with the names that two lines give."""
         with self._opened() as stream:
             header, _ = (
-                b"".join(stream.readline() for _ in range(lines)) for lines in (self._layout.names, self._layout.below)
+                b"".join(stream.readline() for _ in range(lines))
+                for lines in (self._layout.header_lines, self._layout.below)
             )
             rest = self._rest(stream)
+        if self._layout.joined:
+            names = csv_line(self._layout.joined, self.separator).encode()
+            header = names + b"\n" * (self._layout.header_lines - 1)
         return b"\n" * self._layout.skipped + header + b"\n" * self._layout.below + rest
 
     def _rest(self, stream: BinaryIO) -> bytes:
@@ -296,6 +306,12 @@ class CsvFile:
             for _ in range(self._layout.skipped):
                 stream.readline()
             yield stream
+
+    @property
+    def below_new(self) -> str:
+        """The note on lines below the header of new rows that are left out, "" for none and for a training file."""
+        left_out = self._layout.below and not self._layout.joined
+        return self._layout.notes[-1] if left_out and self._given.answers is None else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -393,17 +409,23 @@ class CsvFile:
             yield rows
 
     def _without_end(self, rows: bytes) -> bytes:
-        """The last rows, without the lines after them that hold remarks or totals."""
-        start = rows.rfind(LINE_END, 0, max(len(rows) - END_BYTES, 0)) + 1
+        """The last rows, without the lines after them that hold remarks or totals, where the labels are known."""
+        self._end, answers = "", self._given.answers
+        if answers is None or not self._layout.header:
+            return rows
+        start = rows.rfind(LINE_END, 0, max(len(rows) - BLOCK_BYTES // END_SHARE, 0)) + 1
         lines = rows[start:].splitlines(keepends=True)
         texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
-        count = lines_after_rows(texts, len(self.names), self.separator, ended=rows.endswith(LINE_END))
-        if not count or not self._layout.header or len(rows) == start + sum(map(len, lines[-count:])):
-            self._end = ""
+        places = [
+            j for j, name in enumerate(self.names) if any(name == each or fnmatchcase(name, each) for each in answers)
+        ]
+        count = lines_after_rows(texts, len(self.names), self.separator, places)
+        if not count or len(rows) == start + sum(map(len, lines[-count:])):
             return rows
         filled = [text.strip(f" {self.separator}") for text in texts[-count:] if text.strip(f" {self.separator}")]
-        left = "1 line" if len(filled) == 1 else f"{len(filled)} lines"
-        self._end = f"left out: {left} after the last row ({shorten(filled[0])}{', ...' if filled[1:] else ''})"
+        left, it = ("1 line", "it") if len(filled) == 1 else (f"{len(filled)} lines", "them")
+        shown = f"{shorten(filled[0])}{', ...' if filled[1:] else ''}"
+        self._end = f"left out: {left} after the last row ({shown}); move {it} above a row to keep {it}"
         return b"".join([rows[:start], *lines[:-count]])
 
     def _sample(self) -> tuple[Any, Any]:
@@ -456,7 +478,7 @@ class CsvFile:
                     cells = next(records, None)
                 except csv.Error as error:
                     raise DataError.at(
-                        self.path, line, f"the row is no CSV ({error})", "close every quote and write one row per line"
+                        self.path, line, f"the row is not CSV ({error})", "close every quote and write one row per line"
                     ) from error
                 if cells is None:
                     return
@@ -592,13 +614,15 @@ def _whole_rows(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _with_last(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The pieces of a file, each with whether it is the last."""
-    before: bytes | None = None
+    """The pieces of a file, each with whether it is the last; a short last one is joined to the one before, so that
+    what is found at the end of a file does not depend on where its pieces end."""
+    before = b""
     for piece in pieces:
-        if before is not None:
+        if before and len(piece) >= BLOCK_BYTES // END_SHARE:
             yield before, False
-        before = piece
-    if before is not None:
+            before = b""
+        before += piece
+    if before:
         yield before, True
 
 
@@ -693,6 +717,10 @@ class PartsOfTable:
 
     def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
         return self._file.fault(None if row is None else self._before + row, reason, remedy)
+
+
+class LeftOutLinesWarning(UserWarning):
+    """Lines of types, units or questions below the header of a file of new rows are left out."""
 
 
 class MergedLinesWarning(UserWarning):

@@ -44,7 +44,7 @@ MOST_ANSWERS = 3
 LEAST_CODE = 7  # a number that stands for an empty cell beside 0 and 1; one below it, such as 2, may be a further step
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
 NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classes"
-NUMBERS = "numbers are no labels: bin them into classes, or name the columns of a table with targets="
+NUMBERS = "numbers are not labels: bin them into classes, or name the columns of a table with targets="
 LIKELY = re.compile(
     r"(?:^|[\W_])(labels?|tags?|topics?|class|classes|target|category|categories|y|outcome|churn|diagnosis|genres?|"
     r"subjects?|keywords?|fault|failure|codes?)(?:$|[\W_])",

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 from pathlib import Path
@@ -23,21 +23,23 @@ SEPARATORS = ",;\t|"
 UTF8_MARK, UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 FALLBACKS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # which no text has
-SPECIAL, DOUBLE = re.compile(r'[",\r\n]'), '"'  # what a cell in quotes may hold, and what is doubled there
+SPECIAL, DOUBLE = re.compile(r'[",;\t|\r\n]'), '"'  # what a cell in quotes may hold, and what is doubled there
 SEP_LINE = re.compile(r'"?sep=(\\t|\t|[!-/:-@\[-`{-~])"?', re.IGNORECASE)  # punctuation of ASCII, or a tab
 SHOWN_LINES = 60  # of the beginning of a file, which show its layout
 FEWEST_CELLS = 3  # of a table below a title
 ORANGE_TYPES = frozenset("c continuous d discrete s string t time".split())
 ORANGE_FLAGS = re.compile(r"(?:class|meta|ignore|weight|[cimw]|\w+=.*)?(?:\s+\w+=.*)?", re.DOTALL)
 IMPORT_ID = re.compile(r'\{\s*"ImportId"\s*:.*\}', re.DOTALL)  # as Qualtrics writes below its questions
-CODE = re.compile(r"[^\W\d_]\w*[\d_]\S*")  # of a question, such as Q1 or v_12
-REMARK = re.compile(
+SERIES, GCT = re.compile(r'"?!(?:Series|Sample|series_matrix)_'), re.compile(r"#1\.[23]")  # first lines of gene tables
+ANSWER = re.compile(r"(?:open-ended )?response", re.IGNORECASE)
+CODE = re.compile(r"[^\W\d_]{1,4}_?\d\w*(?:[.\[]\S*)?")  # of a question, such as Q1, Q1_2, v_12 or G01Q02[SQ001]
+REMARK_WORDS = (
     r"(?:quellen?|sources?|not(?:es?|a)|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|remarks?|footnotes?|stand|as of"
-    r"|fuente|legende?|erstellt|export(?:ed|iert)?|generated|created|printed|disclaimer|copyright|end of)\b"
-    r"|\(c\)|[\u00a9*\u00b9\u00b2\u00b3]",
-    re.IGNORECASE,
+    r"|fuente|legende?|erstellt|export(?:ed|iert)?|generated|created|printed|disclaimer|copyright|end of)"
 )
-TOTALS = frozenset(  # the first word of a last row that is no row
+REMARK = re.compile(rf"{REMARK_WORDS}\s*:|(?:stand|as of) \d|\(c\)|\u00a9|\(\d[\d,.]* rows?\b", re.IGNORECASE)
+BELOW_BLANK = re.compile(rf"(?:{REMARK_WORDS}\b|[*\u00b9\u00b2\u00b3]).* ", re.IGNORECASE)  # remarks there alone
+TOTALS = frozenset(  # the first word of a last row that is not a row
     "total totals subtotal sum sums all mean average summe gesamt gesamtsumme insgesamt mittelwert durchschnitt somme"
     " ensemble moyenne totale media suma totaal".split()
 )
@@ -53,31 +55,34 @@ UNIT = re.compile(rf"(?!n[a-z]$){UNITS}|\({UNITS}\)|\[{UNITS}\]")  # nd and nm m
 NAMES = "codes or questions"
 SHOWN_CELLS = 4
 FEWEST_BELOW = 2  # rows of numbers, and columns of them, below a line of units
-FEWEST_RULING, FEWEST_APART = (
-    8,
-    3,
-)  # rows below a second line of names, and columns of numbers that need no further sign
+FEWEST_RULING = 8  # rows below a second line of names
 FIELD = csv.field_size_limit()
 
 
 @dataclass(frozen=True)
 class FileLayout:
-    """What the caller says of a file, beside its columns; None is what the file shows."""
+    """What the caller says of a file, beside its columns; None is what the file shows.
+
+    ``answers`` are the names, or globs, of the columns of labels and targets: last lines without a cell in them may be
+    remarks. None: every line after the header is a row.
+    """
 
     header: bool | None = None
     encoding: str | None = None
     sheet: str | None = None
+    answers: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, given: Any) -> FileLayout:
         """That of `Columns`, or of the mapping that ``plain`` gave."""
         if isinstance(given, dict):
             return cls(**given)
-        return cls(given.header, given.encoding, given.sheet)
+        return cls(given.header, given.encoding, given.sheet, (*given.labels, *given.targets))
 
     def plain(self) -> dict[str, Any]:
-        """What is set, JSON-able."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        """What is set of the file itself, JSON-able."""
+        held = {name: getattr(self, name) for name in ("header", "encoding", "sheet")}
+        return {name: value for name, value in held.items() if value is not None}
 
 
 FOUND = FileLayout()  # all of it
@@ -85,22 +90,24 @@ FOUND = FileLayout()  # all of it
 
 @dataclass(frozen=True)
 class TextLayout:
-    """Lines before the header (or, without one, before the rows), the separator, the lines of the header itself and
-    those below it that hold no values, notes, and whether the cells of the header stand again in the rows below, so
-    that it is a row itself; and whether the first row names the class of each column."""
+    """Lines before the header (or, without one, before the rows), the separator, whether there is a header, notes, the
+    numbers of lines of the header itself and of those below it that hold no values, whether the cells of the header
+    stand again in the rows below, so that it is a row itself, whether the first row names the class of each column,
+    which then is a sample, and the names of the columns if they are joined from two lines."""
 
     skipped: int
     separator: str
     header: bool = True
     notes: tuple[str, ...] = ()
-    names: int = 1
+    header_lines: int = 1
     below: int = 0
     again: bool = False
-    classes: bool = False
+    columns_are_samples: bool = False
+    joined: tuple[str, ...] = ()
 
 
 def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None, str]:
-    """A file in another encoding than UTF-8 as UTF-8, and a note; None, "" for UTF-8, and for what is no text.
+    """A file in another encoding than UTF-8 as UTF-8, and a note; None, "" for UTF-8, and for what is not text.
 
     Without ``encoding``, UTF-16 is recognised by its first bytes, and Windows-1252, or else Latin-1, is what the first
     rows hold if they are text but not UTF-8.
@@ -174,7 +181,8 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
     Before the header may stand a line ``sep=;``, comments that begin with #, and titles: lines of one cell, or of less
     than half as many cells as the header, above a header of at least three names. Empty lines count as titles. Below
     the header may stand types and flags, as Orange writes them, units, or the questions or codes of a survey; of two
-    such lines, the first names the columns, unless a name in it stands twice.
+    such lines, the first names the columns, unless a name in it stands twice, or the second names the options of
+    questions: then both do. With ``header=True`` all lines below the header are rows.
     """
     start = 0
     if lines and (told := SEP_LINE.fullmatch(lines[0].strip())):
@@ -192,7 +200,10 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
         separator, records = ",", _records(rest[titles:], ",") or [([], 1)]
     (names, own), *records = records
     rows, below, what = [cells for cells, _ in records], 0, ""
-    if header is not False and rows:
+    joined = _joined(names, rows) if header is None else ()
+    if joined:
+        below = 1
+    elif header is None and rows:
         below, what = _below(names, rows)
         if what == NAMES and len(set(names)) < len(names) == len(set(filter(None, rows[0]))):
             titles, (names, own), records, rows, below = titles + own, records[0], records[1:], rows[1:], below - 1
@@ -200,11 +211,11 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
     notes = [_left_out(count, each) for count, each in ((comments, "comment"), (filled, "title")) if count]
     if header is False or not rows:
         return TextLayout(start + titles, separator, header is not False, tuple(notes))
-    notes += [_below_note(rows[:below], what)] if below else []
+    notes += [_joined_note(joined)] if joined else [_below_note(rows[:below], what)] if below else []
     lines_below = sum(count for _, count in records[:below])
     again = what != NAMES and _stand_again(names, rows[below:])
     classes = len(rows) > below and _are_classes(rows[below], rows[below + 1 :])
-    return TextLayout(start + titles, separator, True, tuple(notes), own, lines_below, again, classes)
+    return TextLayout(start + titles, separator, True, tuple(notes), own, lines_below, again, classes, joined)
 
 
 def _left_out(count: int, what: str) -> str:
@@ -281,7 +292,8 @@ def _records(lines: Sequence[str], separator: str) -> list[tuple[list[str], int]
     """The rows of some lines and how many lines each takes, up to one whose quotes are not closed in them."""
     if separator == " ":
         return [(_cells(line, separator), 1) for line in takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)]
-    reader, found, before = csv.reader((line.replace("\r", " ") for line in lines), delimiter=separator), [], 0
+    ended = (line.replace("\r", " ") + "\n" for line in lines)  # a cell may have several
+    reader, found, before = csv.reader(ended, delimiter=separator), [], 0
     try:
         for cells in reader:
             found.append(([" ".join(cell.split()) for cell in cells], reader.line_num - before))
@@ -331,27 +343,45 @@ def _below_note(rows: Sequence[Sequence[str]], what: str) -> str:
     cells = list(dict.fromkeys(filter(None, chain(*rows))))
     shown = ", ".join(map(shorten, cells[:SHOWN_CELLS])) + (", ..." if len(cells) > SHOWN_CELLS else "")
     lines = "1 line" if len(rows) == 1 else f"{len(rows)} lines"
-    return f"left out: {lines} of {what} below the header ({shown})"
+    keeps = "reads it as a row" if len(rows) == 1 else "reads them as rows"
+    return f"left out: {lines} of {what} below the header ({shown}); header=True {keeps}"
+
+
+def _joined(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The names "question: option" of the columns of a survey whose second line has an option below each column without
+    a name, and nothing below an id or another column that all rows fill; () for other tables. A question with one
+    column named Response, as SurveyMonkey writes it, stands alone."""
+    first, others = rows[0] if rows else [], [row for row in rows[1:] if len(row) == len(names)]
+    if len(first) != len(names) or len(others) < FEWEST_BELOW or not names[0]:
+        return ()
+    below = [cell for name, cell in zip(names, first, strict=True) if not name]
+    filled = any(not cell and all(row[j] for row in others) for j, cell in enumerate(first))
+    if not (below and all(below) and filled) or any(map(_is_number, first)):
+        return ()
+    joined, question = [], ""
+    for j, (name, option) in enumerate(zip(names, first, strict=True)):
+        question, several = name or question, not name or j + 1 < len(names) and not names[j + 1]
+        joined.append(f"{question}: {option}" if option and (several or not ANSWER.fullmatch(option)) else question)
+    return tuple(joined)
+
+
+def _joined_note(names: Sequence[str]) -> str:
+    return f"columns are named by two lines, as in {shorten(next(name for name in names if ': ' in name))}"
 
 
 def _are_other_names(names: Sequence[str], cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a line below the header names the columns once more, as surveys write codes and questions: words that
-    differ from each other and from all cells of their columns, above numbers or above words that occur again."""
+    """Whether a line below the header names the columns once more, as surveys write codes and questions: all cells of
+    one of the two lines are codes, those of the other are texts, most of several words, and those below the header
+    differ from each other and from all cells of their columns, two or more of which hold numbers."""
     full = [row for row in rows if len(row) == len(cells)]
-    filled = [cell for cell in cells if cell]
-    if len(full) < FEWEST_RULING or len(set(filled)) < len(filled) or not _is_new(cells, full):
+    codes, texts = (names, cells) if all(map(CODE.fullmatch, names)) else (cells, names)
+    if len(full) < FEWEST_RULING or len(set(cells)) < len(cells) or not _is_new(cells, full):
         return False
-    columns = list(zip(*full, strict=True))
-    numbers = [j for j, column in enumerate(columns) if _holds_numbers(column)]
-    apart = [j for j, column in enumerate(columns) if j in numbers or _occur_again(column)]
-    words = [cells[j] for j in apart if cells[j] not in MISSING and re.search(r"[^\W\d_]", cells[j])]
-    if len(words) < max(FEWEST_BELOW, len(apart)) or any(map(_is_number, words)):
+    if not all(map(CODE.fullmatch, codes)) or 2 * sum(" " in text for text in texts) <= len(texts):
         return False
-    if len(numbers) >= FEWEST_APART:
-        return True
-    phrases, others = (sum(" " in cell for cell in each) for each in (cells, names))
-    codes = sum(CODE.fullmatch(cell) is not None for cell in cells)
-    return 2 * len(apart) > len(cells) and (2 * phrases > len(cells) or 2 * others > len(cells) <= 2 * codes)
+    if any(CODE.fullmatch(text) or _is_number(text) or not re.search(r"[^\W\d_]", text) for text in texts):
+        return False
+    return sum(map(_holds_numbers, zip(*full, strict=True))) >= FEWEST_BELOW
 
 
 def _are_classes(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -364,45 +394,41 @@ def _are_classes(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return len(full) >= FEWEST_RULING <= len(words) and most and len(counts) > 1
 
 
-def _occur_again(column: Sequence[str]) -> bool:
-    """Whether each word of a column occurs twice or more, as those of a category do."""
-    counts = Counter(cell for cell in column if cell not in MISSING)
-    return bool(counts) and counts.total() >= FEWEST_RULING and min(counts.values()) > 1
-
-
-def lines_after_rows(lines: Sequence[str], width: int, separator: str, ended: bool = True) -> int:
-    """How many of the last lines of a table hold remarks or totals in the place of a row: one cell of several words, or
-    of a word such as Source; or a row without some cells that begins with a word such as Total, as no other row does. A
-    last line without its end (``ended``) may be a row cut short."""
-    found, gap = 0, False
+def lines_after_rows(lines: Sequence[str], width: int, separator: str, answers: Collection[int] = ()) -> int:
+    """How many of the last lines of a table are remarks or totals and no rows. A line with a cell in the columns
+    ``answers``, those of labels and targets, is a row."""
+    found = 0
     for count, line in enumerate(reversed(lines), 1):
         if line.count(DOUBLE) % 2 or width < FEWEST_CELLS:
             break
         cells = _cells(line, separator)
         if not any(cells):
             continue
-        gap = count < len(lines) and not any(_cells(lines[-count - 1], separator))
-        above = lines[: len(lines) - count]
-        totals = _holds_totals(cells, width) and all(_cells(each, separator)[:1] != cells[:1] for each in above)
-        if not (totals or _is_remark(cells, width, gap, ended or count > 1)):
+        above = takewhile(lambda each: _is_short(each, width, separator), reversed(lines[: len(lines) - count]))
+        gap = not all(each.strip() for each in above)
+        if any(cells[j] for j in answers if j < len(cells)) or not _is_remark(cells, width, gap):
             break
         found = count
     return found
 
 
-def _is_remark(cells: Sequence[str], width: int, gap: bool, ended: bool) -> bool:
-    """Whether cells are a remark; ``gap``: below an empty line, where separators may stand in its text."""
-    filled = [cell for cell in cells if cell]
-    if not cells[0] or _is_number(cells[0]):
+def _is_short(line: str, width: int, separator: str) -> bool:
+    """Whether a line has too few cells for a row, none of them in quotes that are open."""
+    return 2 * len(_cells(line, separator)) <= width and line.count(DOUBLE) % 2 == 0
+
+
+def _is_remark(cells: Sequence[str], width: int, gap: bool) -> bool:
+    """Whether cells are a remark with nothing beside it: one that says so itself, such as ``Source: X``, or, below an
+    empty line (``gap``, perhaps with others between), several words that are too few cells for a row, or that begin
+    with such a word; or whether they are totals below an empty line."""
+    word, filled = cells[0], sum(map(bool, cells))
+    if not word or _is_number(word) or len(cells) > width:
         return False
-    if len(filled) == 1:
-        return REMARK.match(cells[0]) is not None or " " in cells[0] and (gap or len(cells) == 1 and ended)
-    return 2 * len(cells) <= width and (REMARK.match(cells[0]) is not None or gap and " " in cells[0])
-
-
-def _holds_totals(cells: Sequence[str], width: int) -> bool:
-    filled = [cell for cell in cells if cell]
-    return len(filled) < width >= len(cells) and is_total(cells[0])
+    if 2 * len(cells) <= width:
+        return REMARK.match(word) is not None or gap and " " in word
+    if filled == 1 and (REMARK.match(word) or gap and BELOW_BLANK.match(word)):
+        return True
+    return gap and filled < width and is_total(word)
 
 
 def is_total(word: str) -> bool:
@@ -436,13 +462,11 @@ def _are_units(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _may_stand_beside(others: Sequence[str], units: Sequence[str]) -> bool:
-    """Whether cells above texts may stand in a line of units: none, a unit of two letters or more, or, beside units in
-    brackets, a word in brackets or ID."""
+    """Whether cells above texts may stand in a line of units: none, or, beside units in brackets, a word in brackets or
+    ID; any other may be a class."""
     bracketed = all(cell[0] == "[" for cell in units)
     return all(
-        cell in ("", "-")
-        or len(cell) > 1
-        and (UNIT.fullmatch(cell) is not None or bracketed and (cell[0] == "[" or cell.casefold() == "id"))
+        cell in ("", "-") or len(cell) > 1 and bracketed and (cell[0] == "[" or cell.casefold() == "id")
         for cell in others
     )
 
@@ -500,14 +524,36 @@ def rows_between_blanks(lines: Iterable[str]) -> bytes:
     return "".join(map(csv_line, map(blank_cells, lines))).encode()
 
 
-def csv_line(cells: Sequence[str]) -> str:
+def csv_line(cells: Sequence[str], separator: str = ",") -> str:
     """A line of CSV for `CsvFile`, in which formulas need no guard: no spreadsheet reads it."""
-    return ",".join(f'"{cell.replace(DOUBLE, 2 * DOUBLE)}"' if SPECIAL.search(cell) else cell for cell in cells) + "\n"
+    quoted = (f'"{cell.replace(DOUBLE, 2 * DOUBLE)}"' if SPECIAL.search(cell) else cell for cell in cells)
+    return separator.join(quoted) + "\n"
 
 
 def headerless_names(width: int) -> tuple[str, ...]:
     """The names of the columns of a file without a header."""
     return tuple(f"column_{j + 1}" for j in range(width))
+
+
+def check_rows_are_rows(path: Path, lines: Sequence[str]) -> None:
+    """A DataError for a file of GEO or GenePattern, whose columns are samples."""
+    first = next((line for line in lines if line.strip()), "")
+    shape = lines[1].split() if len(lines) > 1 else []
+    if SERIES.match(first):
+        what = "this is a series matrix of GEO"
+        remedy = (
+            'transpose it first, in pandas by read_csv(FILE, sep="\\t", comment="!", index_col=0).T, and add a column '
+            "with the class of each sample, from the lines that begin with !Sample_"
+        )
+    elif GCT.fullmatch(first.strip()) and shape and all(map(str.isdigit, shape)):
+        what = "this is a GCT file"
+        remedy = (
+            'transpose it first, in pandas by read_csv(FILE, sep="\\t", skiprows=2, index_col=0).iloc[:, 1:].T, and '
+            "add a column with the class of each sample"
+        )
+    else:
+        return
+    raise DataError.at(path, 1, f"{what}: its columns are samples, and its rows genes or probes", remedy)
 
 
 def columns_are_samples(path: Path, line: int) -> DataError:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,6 +19,7 @@ from proxembed.data.unpacking import most_unpacked, opened, plain_name, too_larg
 
 ARROW, JSON = (".feather", ".arrow"), (".jsonl", ".ndjson", ".json")
 SUFFIXES = (*ARROW, *JSON)
+FIRST_BYTES = 1 << 16  # of a line, which are read at a time
 FORM = "write one object a row, {...}, on a line each (pandas: to_json(file, orient='records', lines=True))"
 
 
@@ -102,7 +105,7 @@ def _arrow(path: Path) -> Any:
         except (pa.ArrowException, OSError, ValueError, struct.error) as error:
             if isinstance(error, DataError):
                 raise
-            reason = f"it is no readable Feather or Arrow file ({shorten(' '.join(str(error).split()), 120)})"
+            reason = f"it cannot be read as a Feather or Arrow file ({shorten(' '.join(str(error).split()), 120)})"
             raise DataError.at(path, None, reason, "fetch it again, or write it as Parquet") from error
 
 
@@ -134,37 +137,48 @@ def _json(path: Path) -> Any:
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    lines = Path(plain_name(path)).suffix.lower() != ".json"
+    single = Path(plain_name(path)).suffix.lower() != ".json"  # where a line alone is a record
     with opened(path) as stream:
-        if lines or not _is_whole(stream):
+        if not _is_one_value(stream, path, single):
             for line, content in enumerate(stream, start=1):
                 if content.strip():
                     yield _object(_loaded(content, path, line), path, line)
             return
-        content = stream.read(most_unpacked() + 1)
-        if len(content) > (most := most_unpacked()):
-            raise too_large(path, "its records", len(content), most, "write it as JSON lines or Parquet")
-        found = _loaded(content, path, None)
-        rows = _rows(found) if isinstance(found, dict) else found
+        found = _loaded(_bounded(stream.read(most_unpacked() + 1), path), path, None)
+        rows = found if isinstance(found, list) else _rows(found, path) if isinstance(found, dict) else [found]
         yield from (_object(each, path, row) for row, each in enumerate(rows, start=1))
 
 
-def _is_whole(stream: BinaryIO) -> bool:
-    """Whether a file is one value of JSON, a list or an object of several lines, and not an object a line."""
-    first, second = stream.readline(), stream.readline()
-    stream.seek(0)
-    if first.lstrip()[:1] == b"[" or not second.strip():
+def _is_one_value(stream: BinaryIO, path: Path, single: bool) -> bool:
+    """Whether a file is one value of JSON, a list or an object, and not an object a line, by the first line that is not
+    blank; one line alone is a record where ``single``."""
+    start = next((part for part in iter(partial(stream.readline, FIRST_BYTES), b"") if part.strip()), b"")
+    if start.removeprefix(BOM_UTF8).lstrip()[:1] == b"[":
+        stream.seek(0)
         return True
+    first = start if start.endswith(b"\n") else _bounded(start + stream.readline(most_unpacked() + 1), path)
+    more = any(part.strip() for part in iter(partial(stream.readline, FIRST_BYTES), b""))
+    stream.seek(0)
+    if not (more or single):
+        return bool(first)
     try:
         json.loads(first)
     except ValueError:
-        return True
+        return more
     return False
 
 
-def _rows(found: dict[str, Any]) -> list[Any]:
+def _bounded(content: bytes, path: Path) -> bytes:
+    """What was read, if it is not too large."""
+    if len(content) > (most := most_unpacked()):
+        raise too_large(path, "its records", len(content), most, "write it as JSON lines or Parquet")
+    return content
+
+
+def _rows(found: dict[str, Any], path: Path) -> list[Any]:
     """The records of one object: those in its only list of objects, or as pandas writes a table by columns, by rows or
-    by parts; else the object itself."""
+    by parts; else the object itself. Of objects in an object, whole numbers name the rows; where they name both, the
+    inner ones are the rows, as pandas writes them if nothing else is said."""
     values = list(found.values())
     lists = [each for each in values if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)]
     if len(lists) == 1:
@@ -176,8 +190,11 @@ def _rows(found: dict[str, Any]) -> list[Any]:
     if all(isinstance(each, list) and len(each) == len(values[0]) > 1 for each in values):
         return [dict(zip(found, row, strict=True)) for row in zip(*values, strict=True)]
     if len(values) > 1 and all(isinstance(each, dict) and each.keys() == values[0].keys() for each in values):
-        by_rows = all(map(str.isdigit, found))
-        return values if by_rows else [{name: column[row] for name, column in found.items()} for row in values[0]]
+        if all(map(str.isdigit, values[0])):
+            return [{name: column[row] for name, column in found.items()} for row in values[0]]
+        if all(map(str.isdigit, found)):
+            return values
+        raise DataError.at(path, None, "its objects may be rows or columns", FORM)
     return [found]
 
 

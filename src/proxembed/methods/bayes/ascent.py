@@ -14,7 +14,7 @@ from proxembed.algebra.pencil.symmetric import pseudo_inverse
 MEMORY = 6
 WINDOW = 10  # sweeps over which extrapolated gains, which come unevenly, are averaged
 SHRINK = 1e-10  # ridge of the least squares over the remembered steps, in units of its trace
-FALL = 1e-9  # a fall of the bound above this share of it is no rounding
+FALL = 1e-9  # a fall of the bound above this share of it is not rounding
 
 
 class Model(Protocol):
@@ -143,7 +143,7 @@ def _settled(bounds: list[float], tol: float, window: int) -> bool:
 
 
 def _check(bounds: list[float], bound: float) -> None:
-    """ValueError for a bound that is no number, a warning for one that fell by itself."""
+    """ValueError for a bound that is not a number, a warning for one that fell by itself."""
     if not np.isfinite(bound):
         raise ValueError(
             f"After sweep {len(bounds) + 1} the lower bound is not finite ({bound}): numbers have become too large for "

@@ -266,7 +266,7 @@ def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Scor
         try:
             found[name] = np.array(arrays[name], dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
-            raise ValueError(f"init[{name!r}] is no array of numbers; pass one of shape {shapes[name]}.") from error
+            raise ValueError(f"init[{name!r}] is not an array of numbers; pass one of shape {shapes[name]}.") from error
         if found[name].shape != shapes[name]:
             raise ValueError(
                 f"init[{name!r}] has shape {found[name].shape}; it must be {shapes[name]}, where {counted}."

@@ -254,7 +254,7 @@ FOLDS = 5
 
 
 def check_classifier(classifier: Any) -> None:
-    """Raise a ValueError for what is no classifier of embeddings."""
+    """Raise a ValueError for what is not a classifier of embeddings."""
     if is_unfitted_classifier(classifier) or (isinstance(classifier, str) and classifier in CLASSIFIERS):
         return
     raise ValueError(

@@ -123,6 +123,22 @@ def test_claims_follow_the_scores():
     assert found["Reuters"]["came_out"] is True and not found["Reuters"]["own"] and found["dna"]["own"]
 
 
+def test_further_draws_of_one_part_alone_judge_it():
+    """The first six draws have DEFC far below; the five further ones, above."""
+    parts = made()
+    part = "dna, 1-NN"
+    first = [entry for entry in parts[part] if entry["method"] in (GA, "PCA", "FDA")]
+    parts["dna, FLDA"] = parts[part]
+    low, high = {GA: 0.5, "PCA": 0.8, "FDA": 0.81}, {GA: 0.9, "PCA": 0.8, "FDA": 0.81}
+    parts[part] = [
+        {**entry, "draw": entry["draw"] + 6 * later, "test": values[entry["method"]] + 0.001 * entry["draw"] % 0.003}
+        for later, values in enumerate((low, high))
+        for entry in first
+    ]
+    told = next(each for each in claims(conclusions(parts)) if each["labels"] == part)
+    assert told["came_out"] is True and "draws 7 to 12 alone" in told["ours"]
+
+
 def test_three_draws_give_no_verdict():
     parts = {part: [entry for entry in held if entry["draw"] < 3] for part, held in made().items()}
     assert set(came_out(parts).values()) == {None}

@@ -303,7 +303,7 @@ def test_given_arrays_that_count_other_rows_are_told():
         ({"sigma_z": 1e200}, "sigma_z=1e[+]200 is not allowed"),
         ({"margin": np.inf}, "margin=inf is not allowed"),
         ({"init": {**arrays(40, 9, 4, 3, 1.0), "Z": np.full((40, 3), np.nan)}}, r"init\['Z'\] holds NaN or infinite"),
-        ({"init": {**arrays(40, 9, 4, 3, 1.0), "B": "no"}}, r"init\['B'\] is no array of numbers.*\(4, 4\)"),
+        ({"init": {**arrays(40, 9, 4, 3, 1.0), "B": "no"}}, r"init\['B'\] is not an array of numbers.*\(4, 4\)"),
     ],
 )
 def test_settings_that_are_refused(options, message):
