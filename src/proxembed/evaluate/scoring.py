@@ -453,7 +453,7 @@ class Readings:
 
     def exchanged(self, k: int) -> tuple[float, float | None]:
         """How far held-out rows agree more with their own neighbours than with those of other rows; and the same of
-        test rows without a copy in training, None where none has one."""
+        test rows without a copy in training; None if they all have one or none has."""
         (Y, near, *_), sets, alone = self.neighbors(k), self.part.held_out_sets, self.part.alone
         own = None if alone is None else exchange_score(sets[alone], Y, near[alone])
         return exchange_score(sets, Y, near), own

@@ -20,6 +20,7 @@ from .plain_words import (
     RIVAL,
     SAVED_RIVAL,
     advice,
+    asks_for_maps,
     counted,
     measured,
     not_saved,
@@ -43,6 +44,7 @@ OF_TABLE = set(
 )  # options of a search that say how the data are read
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
 MODEL = "model.skops"
+PREDICTS = "It writes what is predicted for each row to NEW-predictions.csv."
 CHOSEN_ANEW = "what the search chooses"
 
 
@@ -198,9 +200,8 @@ def kept_rivals() -> set[str]:
 
 def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, Any], run: Run | None) -> None:
     """Give each goal of a summary its ``advice``, and its ``command`` where a ``run`` is known; one of them is the
-    ``lead``. What is saved is the
-    choice, unless the summary names another arm under ``saved``, which may hide an ``embedding``; of nested folds it is
-    chosen anew on all rows."""
+    ``lead``. What is saved is the choice, unless the summary names another arm under ``saved``, which may hide an
+    ``embedding``; of nested folds it is chosen anew on all rows."""
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
     asked, saved = summary["verdict"].get("asked") or "predict", summary.get("saved") or {}
     chosen = None if summary.get("nested") else summary.get("choice") or _smallest(goals, asked)
@@ -213,7 +214,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         others = [each["arm"] for each in (goal.get("rival"), goal.get("base")) if each]
         best = saved.get("arm") if name == asked and saved.get("arm") in others else None
         facts = {**goal, "features": features, "hidden": ours == tuple(saved.get("embedding", ()))}
-        facts |= {"saved": own and not saved if chosen else None, "saved_rival": best}
+        facts |= {"saved": own and not saved if chosen else None, "saved_rival": best, "asked": asked}
         if summary.get("nested") and not saved:
             facts |= {"arm": CHOSEN_ANEW, "saved": True} if goal["k"] is None else {"saved": False}
         goal["not_saved"] = not_saved(name, facts, saved_name)
@@ -228,7 +229,8 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
     if run is not None:
         named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
         for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
-            goal["command_note"] = run.placeholder
+            writes = PREDICTS if goal["command"].startswith("proxembed predict") else ""
+            goal["command_note"] = f"{writes} {run.placeholder}".strip()
         near = goals.get("neighbours", {"command": "", "measure": ""})
         if near["command"].startswith("proxembed transform") and "cosine" in near["measure"]:
             near["command_note"] = f"{run.compared(near['components'])} {near['command_note']}".strip()
@@ -272,7 +274,7 @@ def verb_of(name: str) -> str:
 def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
     """The command that does what the advice says; empty where there is nothing to run."""
     taken = who(name, goal)
-    if name == "map" and goal.get("laid_out"):
+    if asks_for_maps(name, goal):
         return run.for_goal(name)
     if taken == RIVAL:
         return run.for_rival(goal["rival"]["arm"])

@@ -199,7 +199,7 @@ def _tried(goal: Mapping[str, Any]) -> str:
 def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
     own = goal.get("reads_features")  # its predictions are not made of the numbers alone
     ours, base = (
-        f"the embedding's own {subject.predictor} ({ANY_SIZE})" if own else counted(goal["components"]),
+        f"the embedding's own {subject.predictor} (predictions {ANY_SIZE})" if own else counted(goal["components"]),
         _base(goal, subject),
     )
     verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
@@ -396,6 +396,13 @@ def who(name: str, goal: Mapping[str, Any]) -> str:
     return OURS if said != WORSE and goal["components"] < goal["d"] else FEATURES
 
 
+def asks_for_maps(name: str, goal: Mapping[str, Any]) -> bool:
+    """Whether a search for maps is advised: a map helps, and this search was not for maps, or drew better ones than it
+    compared."""
+    searched = goal.get("asked", "map") == "map"
+    return name == "map" and (bool(goal.get("laid_out")) or (not searched and goal["word"] != WORSE))
+
+
 def advice(name: str, goal: Mapping[str, Any]) -> str:
     """What to do about a goal, in one sentence without its beginning."""
     said, place, taken = goal["word"], place_of_rival(goal), who(name, goal)
@@ -405,7 +412,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         sorts = goal.get("yes_no") and name == "neighbours" and goal["rival"]["arm"] == LOOKUP
         return f"{DOES[name]} {goal['rival']['arm']}{SORTS * bool(sorts)}."
     ours = _ours(name, goal)
-    if name == "map" and goal.get("laid_out"):
+    if asks_for_maps(name, goal):
         return "search with --goal map before you use a map: it also compares maps laid out from all components."
     if name == "map":
         other = goal["base"]["arm"] if goal["base"]["k"] else "use no map"
@@ -413,7 +420,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         told = {BETTER: f"use the map of {ours}", LEVEL: f"use the map of {ours}{or_other}"}
         told |= {WORSE: f"use the map of {other}" if goal["base"]["k"] else other}
     elif name == "compress":
-        stored = f"store the numbers of {ours} in place of the features"
+        stored = f"store the numbers of {ours} in place of the features, which any other use needs"
         told = {LEVEL: stored if taken == OURS else "keep the features"}
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:

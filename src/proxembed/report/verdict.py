@@ -203,7 +203,7 @@ def _rival_alone(goal: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 
 
 def _answer(goals: dict[str, dict[str, Any]], summary: dict[str, Any], run: Run | None) -> str:
-    """That another model predicts better and is saved in the place of the embedding; empty where none is."""
+    """That another model predicts better and is saved in place of the embedding; empty if the embedding is saved."""
     saved = summary.get("saved") or {}
     if "embedding" not in saved:
         return ""

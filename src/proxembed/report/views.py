@@ -379,15 +379,15 @@ def choice_text(summary: dict[str, Any]) -> str:
     choice = summary.get("choice")
     if not choice or choice["score"] is None:
         return ""
-    several = choice["configurations"] > 1
-    winner = f"the mean of the winner among {choice['configurations']} is" if several else "its mean is"
-    kept = "; another was ahead by less than a standard error" if choice["anchored"] else ""
+    several, kept = choice["configurations"] > 1, choice["anchored"]
+    best = f", the best of {choice['configurations']} configurations" * (several and not kept)
+    another = " Another one was ahead by less than a standard error, which does not replace it." * kept
     compared = len(summary.get("folds", ()))
     beside = f" (other folds than the {compared} of the comparison)" if compared else ""
     return (
-        f"Chosen: {choice['method']}, k = {choice['k']}. Repeated without each of the {choice['folds']} folds of the "
-        f"search{beside}, the choice scores {choice['score']:.3f} there; {'its mean is' if kept else winner} "
-        f"{choice['mean']:.3f}{kept}."
+        f"Chosen: {choice['method']}, k = {choice['k']}. Its mean over the {choice['folds']} folds of the search"
+        f"{beside} is {choice['mean']:.3f}{best}. If the choice is made without each of these folds in turn, what is "
+        f"chosen scores {choice['score']:.3f} on the folds left out.{another}"
     )
 
 

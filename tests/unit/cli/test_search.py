@@ -112,9 +112,11 @@ def test_the_saved_model_the_verdict_and_the_board_have_the_choice_of_the_search
     assert next(entry["k"] for entry in summary["best"] if entry["arm"] == choice["method"]) == choice["k"]
     page = (tmp_path / "out" / "index.html").read_text()
     assert (
-        f"Repeated without each of the {choice['folds']} folds of the search (other folds than the "
-        f"{len(summary['folds'])} of the comparison), the choice scores {choice['score']:.3f} there" in page
+        f"Its mean over the {choice['folds']} folds of the search (other folds than the {len(summary['folds'])} of the "
+        f"comparison) is {choice['mean']:.3f}, the best of" in page
     )
+    assert f"what is chosen scores {choice['score']:.3f} on the folds left out" in page
+    assert f"k = {choice['k']}. Its mean" in page
 
 
 def test_a_standard_split_and_classes_are_taken_as_they_are(tmp_path, made):

@@ -10,7 +10,7 @@ RUN = Run("proxembed search --json 'my data.csv' --labels=y --goal predict --max
 CALL = Run("proxembed.search('a.csv', labels='y', goal='predict', max_work=60.0)")
 
 
-def told(name, word, run=RUN, choice=("OPLS", 5), rival=None, saved=None, nested=None, k=5):
+def told(name, word, run=RUN, choice=("OPLS", 5), rival=None, saved=None, nested=None, k=5, asked=None):
     goal = {
         "word": word, "measure": AP, "arm": "OPLS", "k": k, "components": 5, "d": 72, "value": 0.77, "margin": 0.01,
         "base": {"arm": "PCA" if name == "map" else "all features", "k": 2 if name == "map" else None, "value": 0.7},
@@ -18,8 +18,9 @@ def told(name, word, run=RUN, choice=("OPLS", 5), rival=None, saved=None, nested
     }  # fmt: skip
     if name != "compress":
         del goal["shares"]
-    summary = {"dataset": {"d": 72}, "choice": dict(zip(("method", "k"), choice, strict=True)), "verdict": {}}
-    summary |= {"saved": saved and {"arm": saved, "embedding": ["OPLS", 5]}, "nested": nested}
+    summary = {"dataset": {"d": 72}, "choice": dict(zip(("method", "k"), choice, strict=True))}
+    summary |= {"verdict": {"asked": asked}, "nested": nested}
+    summary["saved"] = saved and {"arm": saved, "embedding": ["OPLS", 5]}
     with_next_steps({name: goal}, summary, run)
     return goal["advice"], goal["command"]
 
@@ -41,11 +42,19 @@ def told(name, word, run=RUN, choice=("OPLS", 5), rival=None, saved=None, nested
     ],
 )  # fmt: skip
 def test_a_goal_has_a_command_where_there_is_something_to_run(name, word, command):
-    assert told(name, word)[1] == command
+    assert told(name, word, asked="map" if name == "map" else None)[1] == command
+
+
+def test_a_search_that_was_not_for_maps_asks_for_one_unless_no_map_helps():
+    for word in (BETTER, LEVEL, CANNOT_TELL):
+        advice, command = told("map", word)
+        assert advice.startswith("What to do: search with --goal map before you use a map")
+        assert command.endswith("--goal map -o 'a b-map'")
+    assert told("map", WORSE) == ("What to do: use the map of PCA.", "")
 
 
 def test_another_embedding_than_the_saved_one_takes_another_search_in_a_folder_of_its_own():
-    advice, command = told("map", BETTER, choice=("OPLS", 7))
+    advice, command = told("map", BETTER, choice=("OPLS", 7), asked="map")
     assert command == "proxembed search 'my data.csv' --labels=y --max-work 60 --goal map -o 'a b-map'"
     assert "(a search with --goal map looks for the best map and saves it)" in advice
 

@@ -55,7 +55,7 @@ def test_targets_and_sizes_are_named_as_they_are():
     assert "more often of the same class than" in told("neighbours", BETTER, {**LABELS, "single_label": True})
     assert "outputs as similar as" in told("neighbours", LEVEL, {"outputs": ["Cd"]})
     assert told("predict", BETTER, reads_features=True).startswith(
-        "The embedding's own classifier (the same at any number of components) predicts these labels"
+        "The embedding's own classifier (predictions the same at any number of components) predicts these labels"
     )
     assert [counted(1), counted(12), counted(1300)] == ["one number", "twelve numbers", "1,300 numbers"]
 

@@ -19,14 +19,14 @@ def test_the_tile_names_the_choice_where_another_leads_on_the_folds_of_the_compa
 def test_the_mean_of_one_configuration_is_not_that_of_a_winner():
     choice = {"method": "OPLS", "k": 2, "mean": 0.7, "score": 0.69, "folds": 5, "anchored": False}
     told = {n: views.choice_text({"choice": choice | {"configurations": n}}) for n in (1, 40)}
-    assert told[1].endswith("scores 0.690 there; its mean is 0.700.")
-    assert told[40].endswith("scores 0.690 there; the mean of the winner among 40 is 0.700.")
+    assert " is 0.700. If" in told[1] and told[1].endswith("what is chosen scores 0.690 on the folds left out.")
+    assert " is 0.700, the best of 40 configurations. If" in told[40]
 
 
 def test_folds_of_search_and_comparison_are_told_apart():
     choice = {"method": "OPLS", "k": 2, "mean": 0.7, "score": 0.69, "folds": 8, "anchored": False, "configurations": 3}
     told = views.choice_text({"choice": choice, "folds": [*"12345"]})
-    assert "each of the 8 folds of the search (other folds than the 5 of the comparison), the choice" in told
+    assert "Its mean over the 8 folds of the search (other folds than the 5 of the comparison) is 0.700" in told
     scores = {"m": {"mean": 0.5, "standard_error": None, "test": 0.4}}
     best = [{"arm": "OPLS", "k": 2, "rival": False, "scores": scores}]
     found = views.tiles({"summary": {"measures": ["m"], "best": best, "folds": [*"12345"], "seconds": 1.0}})

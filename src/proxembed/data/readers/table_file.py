@@ -52,7 +52,7 @@ from proxembed.tables.cells import MISSING
 
 BLOCK_VALUES, PART_VALUES = 1 << 20, 1 << 23  # of a block: of a whole reading, and of one in parts
 MOST_WORKERS = 8
-END_SHARE = 32  # one part in so many of a block is the end of a file, in which remarks may stand
+END_SHARE = 32  # the last 1/32 of a block is the end of a file, in which remarks may stand
 RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
 LINE_END = b"\n"
