@@ -44,7 +44,9 @@ OF_TABLE = set(
 )  # options of a search that say how the data are read
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
 MODEL = "model.skops"
-PREDICTS = "It writes what is predicted for each row to NEW-predictions.csv."
+PREDICTS = (
+    "It writes what is predicted for each row to NEW-predictions.csv; with --scores or --probabilities, these instead."
+)
 CHOSEN_ANEW = "what the search chooses"
 
 
