@@ -258,7 +258,17 @@ def test_compression_tells_of_no_other_choice_than_the_one_that_is_saved(data):
     saved = found.record["search"]["chosen"]
     goal = found.verdict["goals"]["compress"]
     assert (saved["method"], saved["n_components"]) == (goal["arm"], goal["components"])
-    assert found.record["summary"]["choice"] is None and "Repeated without each" not in found.report()
+    assert found.record["summary"]["choice"] is None and "Its mean over the" not in found.report()
+
+
+def test_a_column_left_out_by_a_guess_is_the_first_line_of_what_was_cut(tmp_path):
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(60, 3)), rng.permutation(60) + 1000
+    rows = [f"C{code},{','.join(map(str, x))},{int(x[0] > 0)}" for code, x in zip(codes, X, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["customer_id,a,b,c,y", *rows]))
+    found = proxembed.search(tmp_path / "t.csv", labels="y", **QUICK | {"max_trials": 1, "methods": "opls"})
+    about, text = found.record["summary"]["verdict"]["cut"]["lines"][0]
+    assert about == "Not used as features" and "customer_id" in text
 
 
 def test_the_first_picture_is_the_map_of_the_verdict_with_its_figure_and_its_cuts_are_told_once():
