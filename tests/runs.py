@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from proxembed.cli import app
 from proxembed.evaluate import arms, evidence
 from proxembed.features import layouts
 from proxembed.report import adaptive, figures, map_page
@@ -15,6 +17,20 @@ from proxembed.workflow import plan
 
 LAY_OUT = evidence._laid_out
 EMPTY = cache(figures.svg_text)
+
+
+def invoke(application, *words):
+    """The result of a command line of a Typer application."""
+    return CliRunner().invoke(application, [str(word) for word in words])
+
+
+program = partial(invoke, app)
+
+
+def succeeded(done):
+    """A finished command line, whose exit code is 0."""
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done
 
 
 def nothing(figure):

@@ -115,6 +115,12 @@ def told_by_labels(X: np.ndarray, Y: np.ndarray, seed: int) -> np.ndarray:
     return X + 1.5 * Y @ rng.standard_normal((Y.shape[1], X.shape[1]))
 
 
+def labelled_rows(n: int, d: int, c: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Features (n, d) that tell the labels, and these, (n, c)."""
+    Y = labels_multi(n, c, seed)
+    return told_by_labels(features_dense(n, d, seed), Y, seed), Y
+
+
 def problems_single() -> list[Problem]:
     """Every kind of feature with one class per row."""
     wide, tall, more, few = (one_hot(labels_classes(n, 4, s)) for n, s in ((30, 1), (60, 2), (60, 3), (36, 5)))

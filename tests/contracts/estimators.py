@@ -18,8 +18,7 @@ from proxembed.evaluate.rivals.rival import rivals
 from proxembed.params import declared
 
 N, D = 40, 9
-Y = strategies.labels_multi(N, 4, 3)
-X = strategies.told_by_labels(strategies.features_dense(N, D, 3), Y, 3)
+X, Y = strategies.labelled_rows(N, D, 4, 3)
 CLASSES = strategies.labels_classes(N, 4, 3)
 
 

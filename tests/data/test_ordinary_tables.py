@@ -6,13 +6,11 @@ import shlex
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from data.tables import TABLES
 from proxembed import load
-from proxembed.cli import app
 from proxembed.data import Columns, read, read_rows
-from runs import empty_figures, planes_alone  # noqa: F401
+from runs import empty_figures, planes_alone, program  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("few_rivals")
 
@@ -81,10 +79,6 @@ def fitted(fits, tmp_path_factory, monkeypatch):
         return folder
 
     return found
-
-
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def made(folder, name):

@@ -134,8 +134,7 @@ def test_the_bound_is_the_mean_of_log_p_less_log_q(name):
 
 
 def problem(n=50, d=8, c=3, seed=4):
-    Y = strategies.labels_multi(n, c, seed)
-    X = strategies.told_by_labels(strategies.features_dense(n, d, seed), Y, seed)
+    X, Y = strategies.labelled_rows(n, d, c, seed)
     return (X - X.mean(axis=0)) / X.std(axis=0), Y
 
 

@@ -97,6 +97,14 @@ def test_mmc(similarity):
     )
 
 
+def pair_weights(criterion, S, values):
+    """The weights of pairs that lie apart and of pairs that lie near, from their similarities."""
+    ranks, labels = rank_matrices(S, LABELS), pairs.PairLabels(LABELS)
+    if criterion == 1:
+        return S * (ranks.enemies <= values["n_enemies"]), S * (ranks.friends <= values["n_friends"])
+    return tuple(W * S * (ranks.neighbors <= values["n_neighbors"]) for W in (labels.between, labels.within))
+
+
 @pytest.mark.parametrize("lam", [0.0, 0.1, 30.0])
 def test_regularised_fda(lam):
     found = embed([0, 0, 0, 1, 2, 1, 2, 0], {"n_neighbors": N - 1, "lam": lam}, lam_scale="raw")
@@ -158,11 +166,7 @@ def test_it_is_a_template_on_the_row_space(objective, criterion):
     Xc = X - X.mean(axis=0)
     d2 = ((X[:, None] - X) ** 2).sum(axis=2)
     S = np.exp(-d2 / np.median(d2[np.triu_indices(N, 1)]))
-    ranks, labels = rank_matrices(S, LABELS), pairs.PairLabels(LABELS)
-    if criterion == 1:
-        A, B = S * (ranks.enemies <= 9), S * (ranks.friends <= 4)
-    else:
-        A, B = (W * S * (ranks.neighbors <= 25) for W in (labels.between, labels.within))
+    A, B = pair_weights(criterion, S, values)
     A, B = (Laplacian(Sparse(sp.csr_array(W))) for W in (A, B))
     template = {1: Template(A - 0.3 * B), 2: Template(A, B, b=0.3), 3: Template(A)}[objective]
     solution = solve(template, Rows(Xc, LABELS).X, 3)
@@ -326,12 +330,8 @@ def test_raw_weights_below_zero_are_taken_as_they_are(criterion):
     found = embed([2, 0, 0, 1, criterion, 2, 1, 0], values, g_raw=True, lam_scale="raw")
     Xc = X - X.mean(axis=0)
     S = Xc @ Xc.T
-    ranks, weights = rank_matrices(S, LABELS), pairs.PairLabels(LABELS)
-    if criterion == 1:
-        A, B = S * (ranks.enemies <= 20), S * (ranks.friends <= 5)
-    else:
-        A, B = (W * S * (ranks.neighbors <= 25) for W in (weights.between, weights.within))
-    assert (A < 0).any() and (S[ranks.enemies <= 20] < 0).any()
+    A, B = pair_weights(criterion, S, values)
+    assert (A < 0).any() and (S[rank_matrices(S, LABELS).enemies <= 20] < 0).any()
     M = sum((A[i, j] - 0.3 * B[i, j]) * np.outer(Xc[i] - Xc[j], Xc[i] - Xc[j]) / 2 for i in range(N) for j in range(N))
     w, P = top(M)
     assert np.allclose(found.eigenvalues[:3], w, rtol=0, atol=IDENTITY * np.abs(w).max())

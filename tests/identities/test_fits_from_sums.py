@@ -1,6 +1,5 @@
 """A fit on blocks of rows is the fit on all rows: every method that sums suffice for, every source of sums."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import clone
 import strategies
 from designs import WHOLE, each_value
 from invariants.cases import assert_same_gram, fitted, gram_distance, on_cases
+from memory import traced_memory
 from proxembed import (
     BSML,
     CCA,
@@ -55,8 +55,7 @@ def cut(X, y, ends) -> list:
 
 
 def told(n: int = 240, d: int = 8, c: int = 5, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    Y = strategies.labels_multi(n, c, seed)
-    return strategies.told_by_labels(strategies.features_dense(n, d, seed), Y, seed), Y
+    return strategies.labelled_rows(n, d, c, seed)
 
 
 def y_for(estimator, Y):
@@ -463,11 +462,9 @@ def test_memory_is_that_of_some_blocks():
 
     block = 8 * rows * d
     OPLS(ridge=0.1).fit(RowBlocks(lambda: [next(read())]))
-    tracemalloc.start()
-    OPLS(ridge=0.1).fit(RowBlocks(read))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 6 * block < number * block / 4
+    with traced_memory() as memory:
+        OPLS(ridge=0.1).fit(RowBlocks(read))
+    assert memory.peak < 6 * block < number * block / 4
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """A kernel or a relation with prototypes on blocks of rows is that of all rows: the lift is made a tile at a time."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 import strategies
 from designs import each_value, pairwise
 from invariants.cases import assert_same_gram
+from memory import traced_memory
 from proxembed import (
     CCA,
     DMLDA,
@@ -205,12 +204,10 @@ def test_memory_is_that_of_some_blocks():
 
     method = Kernelized(OPLS(ridge=0.1), n_prototypes=120, prototypes="random", tau=20.0, random_state=0)
     clone(method).fit(RowBlocks(lambda: [next(read())]))
-    tracemalloc.start()
-    method.fit(RowBlocks(read))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    with traced_memory() as memory:
+        method.fit(RowBlocks(read))
     kernel_of_all = 8 * 120 * rows * number
-    assert peak < 64 << 20 < kernel_of_all / 3
+    assert memory.peak < 64 << 20 < kernel_of_all / 3
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """More labels than features: results as with dense matrices of labels, and no dense n x c array."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 
 from identities.comparison import assert_same_embedding
+from memory import traced_memory
 from proxembed import CCA, DMLDA, MDDM, MLDA, MLSI, MOPE, MORP, OPLS, SFEHS
 from proxembed.algebra.operators import inverse
 from proxembed.methods import dependence, fisher
@@ -116,11 +115,9 @@ def test_no_dense_array_of_labels_is_made(name):
     """NumPy's arrays of a whole fit stay below one n x c array of float64."""
     X, Y = many_labels(900, 2400, 8)
     FITS[name].fit(X, Y)  # what is made once
-    tracemalloc.start()
-    FITS[name].fit(X, Y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8 * Y.shape[0] * Y.shape[1]
+    with traced_memory() as memory:
+        FITS[name].fit(X, Y)
+    assert memory.peak < 8 * Y.shape[0] * Y.shape[1]
 
 
 SIMILARITIES = {

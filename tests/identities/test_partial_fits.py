@@ -51,8 +51,7 @@ ROW_LOCAL = on_cases(
 
 
 def told(n: int = 200, d: int = 7, c: int = 4, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    Y = strategies.labels_multi(n, c, seed)
-    return strategies.told_by_labels(strategies.features_dense(n, d, seed), Y, seed), Y
+    return strategies.labelled_rows(n, d, c, seed)
 
 
 def parts_of(estimator, X, y, cuts) -> list:

@@ -14,8 +14,7 @@ from proxembed import MLGFHF, MLGRF, MLLGC, SMSE
 from proxembed.methods.transductive.propagation import label_correlation, laplacian
 
 N, C = 70, 4
-TRUE = strategies.labels_multi(N, C, 3)
-X = strategies.told_by_labels(strategies.features_dense(N, 6, 3), TRUE, 3)
+X, TRUE = strategies.labelled_rows(N, 6, C, 3)
 KNOWN = np.arange(N) % 3 == 0
 Y = np.where(KNOWN[:, None], TRUE, np.nan)
 Y0 = np.where(KNOWN[:, None], TRUE, 0.0)

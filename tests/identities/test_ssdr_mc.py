@@ -14,8 +14,7 @@ from proxembed.algebra.graphs.bottom_residual import bottom_residual
 from proxembed.proximity import reconstruction
 
 N, D, C, K = 90, 20, 4, 8
-TRUE = strategies.labels_multi(N, C, 3)
-X = strategies.told_by_labels(strategies.features_dense(N, D, 3), TRUE, 3)
+X, TRUE = strategies.labelled_rows(N, D, C, 3)
 KNOWN = np.random.default_rng(1).random(N) < 0.4
 U = ~KNOWN
 Y = np.where(KNOWN[:, None], TRUE, np.nan)

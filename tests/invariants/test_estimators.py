@@ -108,8 +108,7 @@ def test_truncate_is_fit_with_fewer_components(case, data):
 
 
 def test_truncated_shared_subspace_predicts_as_the_smaller_fit():
-    Y = strategies.labels_multi(60, 4, 3)
-    X = strategies.told_by_labels(strategies.features_dense(60, 9, 3), Y, 3)
+    X, Y = strategies.labelled_rows(60, 9, 4, 3)
     short, small = MLLS(n_components=3).fit(X, Y).truncate(1), MLLS(n_components=1).fit(X, Y)
     np.testing.assert_allclose(short.decision_function(X), small.decision_function(X), rtol=0, atol=1e-8)
 
@@ -264,8 +263,7 @@ def test_nested_parameters():
 
 
 def test_the_outer_ridge_wins_over_the_wrapped_one():
-    Y = strategies.labels_multi(60, 4, 3)
-    X = strategies.told_by_labels(strategies.features_dense(60, 9, 3), Y, 3)
+    X, Y = strategies.labelled_rows(60, 9, 4, 3)
     inner = MESD(FDA(ridge=0.5)).fit(X, Y)
     outer = MESD(FDA(), ridge=0.5).fit(X, Y)
     over = MESD(FDA(ridge=7.0), ridge=0.5).fit(X, Y)
@@ -276,8 +274,7 @@ def test_the_outer_ridge_wins_over_the_wrapped_one():
 
 
 def test_a_wrapped_estimator_is_left_unfitted():
-    Y = strategies.labels_multi(60, 4, 3)
-    X = strategies.told_by_labels(strategies.features_dense(60, 9, 3), Y, 3)
+    X, Y = strategies.labelled_rows(60, 9, 4, 3)
     wrapped = MMC(lam=0.5)
     MESD(wrapped).fit(X, Y)
     Kernelized(wrapped, tau=5.0).fit(X, Y.argmax(axis=1))

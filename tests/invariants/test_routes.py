@@ -46,8 +46,7 @@ def test_every_route_gives_the_same_embedding(case, data, solver):
 
 @pytest.mark.parametrize("method", [MORP(solver="iterative"), MLSI(solver="iterative")], ids=lambda m: type(m).__name__)
 def test_a_refused_route_names_a_remedy_that_the_method_has(method):
-    Y = strategies.labels_multi(40, 4, 3)
-    X = strategies.told_by_labels(strategies.features_dense(40, 60, 3), Y, 3)
+    X, Y = strategies.labelled_rows(40, 60, 4, 3)
     with pytest.raises(ValueError) as refusal:
         method.fit(X, Y)
     assert "Pass a positive ridge" not in str(refusal.value) or "ridge" in method.get_params()
@@ -57,8 +56,7 @@ def test_a_refused_route_names_a_remedy_that_the_method_has(method):
 @pytest.mark.parametrize("solver", ["thin", "iterative"])
 def test_low_rank_methods_have_every_route(solver):
     """So that a refusal is not taken for agreement: the methods of low rank run on each route, under its own name."""
-    Y = strategies.labels_multi(40, 4, 3)
-    X = strategies.told_by_labels(strategies.features_dense(40, 60, 3), Y, 3)
+    X, Y = strategies.labelled_rows(40, 60, 4, 3)
     for method in (OPLS(ridge=0.1), HSL(ridge=0.1), MLDA(ridge=0.1), CopyLDA(ridge=0.1), PLS(), MDDM()):
         assert method.set_params(solver=solver).fit(X, Y).solver_ == solver
 
@@ -263,6 +261,5 @@ def test_certificate_of_direct_methods(case, data):
 
 def test_the_methods_that_cost_dmlda_its_rank_bound_keep_more_than_the_labels():
     """Negative control of the bounds: DMLDA is not limited to c - 1."""
-    Y = strategies.labels_multi(60, 4, 2)
-    X = strategies.told_by_labels(strategies.features_dense(60, 11, 2), Y, 2)
+    X, Y = strategies.labelled_rows(60, 11, 4, 2)
     assert DMLDA(ridge=0.1, n_components=8).fit(X, Y).n_components_ == 8

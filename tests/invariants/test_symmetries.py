@@ -168,8 +168,7 @@ def test_edge_weights_belong_to_their_labels():
     """HSL's edge weights move with the label columns."""
     from proxembed import HSL
 
-    Y = strategies.labels_multi(40, 4, 3)
-    X = strategies.told_by_labels(strategies.features_dense(40, 9, 3), Y, 3)
+    X, Y = strategies.labelled_rows(40, 9, 4, 3)
     w, order = np.array([1.0, 2.0, 0.5, 4.0]), np.array([2, 0, 3, 1])
     one = HSL(edge_weights=list(w), ridge=0.1).fit(X, Y).transform(X)
     same = HSL(edge_weights=list(w[order]), ridge=0.1).fit(X, Y[:, order]).transform(X)
@@ -180,8 +179,7 @@ def test_edge_weights_belong_to_their_labels():
 
 def test_slvm_places_seen_rows_and_new_rows_differently():
     """A direct method: the rows of training have their own place, which the rule for new rows only approaches."""
-    Y = strategies.labels_multi(40, 4, 3)
-    X = strategies.told_by_labels(strategies.features_dense(40, 9, 3), Y, 3)
+    X, Y = strategies.labelled_rows(40, 9, 4, 3)
     fit = SLVM(n_components=3).fit(X, Y)
     np.testing.assert_array_equal(fit.transform(X), fit.embedding_)
     assert gram_distance(fit.extend(X), fit.embedding_) > 1e-3

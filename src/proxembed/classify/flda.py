@@ -1,23 +1,21 @@
 """Fisher linear discriminant analysis as a classifier: one discriminant per label, or nearest class mean."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.pencil.symmetric import SPD
-from proxembed.estimator.validation import checked_features, learning
-from proxembed.params import check_params, param
-from proxembed.targets.known import known_labels
+from proxembed.params import param
 from proxembed.targets.labels import LabelMatrix
 
-from .label_classifier import LabelClassifier
+from .label_classifier import UnweightedClassifier
 from .ridge import feature_variances, ridge_fit
 
 SINGULAR = "ridge={ridge!r} leaves a singular within-class scatter; take a ridge above 0, such as 1e-6."
 
 
-class FLDAClassifier(LabelClassifier):
+class FLDAClassifier(UnweightedClassifier):
     """Fisher discriminants: w = (Sw + lam I)^-1 (mu1 - mu0) for each label, cut between the two means.  [fisher1936]
 
     Puts the threshold of each label midway between the means of the rows with it and without it, in the direction that
@@ -63,36 +61,18 @@ class FLDAClassifier(LabelClassifier):
         default=1e-6, low=0, doc="lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d."
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit one discriminant per label or class.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : labels in any form
-            Classes, an indicator, or label sets.
-
-        Returns
-        -------
-        self
-        """
-        with learning(self):
-            check_params(self)
-            X = checked_features(self, X, reset=True)
-            X, labels = known_labels(self, X, y)
-            X = X.astype(np.float64, copy=False)  # the default ridge lies below the rounding of float32
-            ridge = float(self.ridge) * labels.n * float(feature_variances(X).mean())
-            W, _ = ridge_fit(X, labels.Y.toarray(), ridge)
-            sums = labels.Y.T @ X
-            sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, dtype=np.float64)
-            mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-            if labels.form == "classes" and labels.c > 2:
-                coef, intercept = self._by_class(W, mean, sums, labels)
-            else:
-                coef, intercept = self._by_label(W, mean, sums, labels, ridge)
-            self.coef_, self.intercept_, self.ridge_ = coef, intercept, ridge
-            self._remember(labels)
-        return self
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        X = X.astype(np.float64, copy=False)  # the default ridge lies below the rounding of float32
+        ridge = float(self.ridge) * labels.n * float(feature_variances(X).mean())
+        W, _ = ridge_fit(X, labels.Y.toarray(), ridge)
+        sums = labels.Y.T @ X
+        sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, dtype=np.float64)
+        mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+        if labels.form == "classes" and labels.c > 2:
+            coef, intercept = self._by_class(W, mean, sums, labels)
+        else:
+            coef, intercept = self._by_label(W, mean, sums, labels, ridge)
+        self.coef_, self.intercept_, self.ridge_ = coef, intercept, ridge
 
     def _by_label(
         self, W: np.ndarray, mean: np.ndarray, sums: Any, labels: LabelMatrix, ridge: float

@@ -1,9 +1,8 @@
 """LabelClassifier: from one real score per label to predictions in the form of y; what every classifier here shares."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,10 +11,12 @@ from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from proxembed.blocks import RowBlocks, blocks_of, lazily, split_weights
-from proxembed.blocks.row_blocks import length
+from proxembed.blocks.row_blocks import added, length
 from proxembed.estimator.base import Estimator
-from proxembed.estimator.validation import checked_features, in_range, refuse_masked
+from proxembed.estimator.validation import checked_features, in_range, learning, refuse_masked
 from proxembed.estimator.weights import checked_weights
+from proxembed.params import check_params
+from proxembed.targets.known import known_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import OutputReading
 
@@ -30,7 +31,7 @@ class ExactMatch(ClassifierMixin):
         the blocks. y: known labels, in the form in which those of fit came. sample_weight: (m,) array; that of
         RowBlocks comes with the blocks. Returns a float."""
         if (blocks := blocks_of(X, y, sample_weight)) is not None:
-            hits, rows = blocks.reduce(partial(_hits_of_piece, self), _added)
+            hits, rows = blocks.reduce(partial(_hits_of_piece, self), added)
             return hits / rows
         if y is None:
             raise ValueError(f"{type(self).__name__}.score requires y to be passed, but the target y is None.")
@@ -92,10 +93,6 @@ def _hits_of_piece(estimator: ExactMatch, rows: RowBlocks, number: int) -> tuple
         if count > 0:
             hits, n = hits + estimator.score(X, y, w) * count, n + count
     return hits, n
-
-
-def _added(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    return sum(hits for hits, _ in parts), sum(n for _, n in parts)
 
 
 class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
@@ -170,3 +167,33 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags
+
+
+class UnweightedClassifier(LabelClassifier, abstract=True):
+    """Base of classifiers that leave out rows with an unknown label, and take no weights. A subclass gives
+    ``_fit(X, labels)`` instead of ``fit``."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to the rows whose labels are all known.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+
+        Returns
+        -------
+        self
+        """
+        with learning(self):
+            check_params(self)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y)
+            self._fit(X, labels)
+            self._remember(labels)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        """Fit to checked rows and their labels."""

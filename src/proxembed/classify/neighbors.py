@@ -1,19 +1,17 @@
 """Nearest-neighbour classifiers: k-NN with a majority per label, and ML-kNN."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from proxembed.algebra.arrays.matrix import divide_rows, float_matrix, row_norms, row_squares
-from proxembed.estimator.validation import checked_features, learning
-from proxembed.params import check_params, param
+from proxembed.params import param
 from proxembed.proximity.distances import checked
-from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 
-from .label_classifier import LabelClassifier
+from .label_classifier import UnweightedClassifier
 
 NOISE = 1e-12
 BLOCK_ENTRIES = 2**22
@@ -90,17 +88,11 @@ def _votes(neighbors: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return votes
 
 
-class _Neighbors(LabelClassifier, abstract=True):
+class _Neighbors(UnweightedClassifier, abstract=True):
     """What both share: the training rows, their labels, and scores that are probabilities less one half."""
 
-    def _read(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
-        check_params(self)
-        X = checked_features(self, X, reset=True)
-        return known_labels(self, X, y)
-
-    def _keep(self, X: Any, labels: LabelMatrix, n_neighbors: int) -> None:
+    def _store(self, X: Any, labels: LabelMatrix, n_neighbors: int) -> None:
         self._rows, self._Y, self.n_neighbors_ = X, labels.Y.toarray().astype(bool), n_neighbors
-        self._remember(labels)
 
     def _scores(self, X: Any) -> np.ndarray:
         return self._probabilities(X) - 0.5
@@ -145,23 +137,8 @@ class LabelKNN(_Neighbors):
         doc="Distance; cosine is that of the rows as they are, not centred.",
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keep the training rows and their labels.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : labels in any form
-            Classes, an indicator, or label sets.
-
-        Returns
-        -------
-        self
-        """
-        with learning(self):
-            X, labels = self._read(X, y)
-            self._keep(X, labels, min(int(self.n_neighbors), labels.n))
-        return self
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        self._store(X, labels, min(int(self.n_neighbors), labels.n))
 
     def _probabilities(self, X: Any) -> np.ndarray:
         neighbors = nearest_rows(X, self._rows, self.n_neighbors_, metric=self.metric)
@@ -209,34 +186,19 @@ class MLKNN(_Neighbors):
     )
     smoothing: float = param(default=1.0, low=1e-300, high=1e300, doc="s; 1 is Laplace's rule.")
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Count the neighbours' labels of every training row.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : labels in any form
-            Classes, an indicator, or label sets.
-
-        Returns
-        -------
-        self
-        """
-        with learning(self):
-            X, labels = self._read(X, y)
-            s = float(self.smoothing)
-            Y, n = labels.Y.toarray().astype(bool), labels.n
-            if n < 2:
-                raise ValueError(f"MLKNN needs at least 2 rows with known labels; got {n} sample. Label more rows.")
-            K = min(int(self.n_neighbors), n - 1)
-            votes = _votes(nearest_rows(X, X, K, own=True), Y)
-            having = Y.sum(axis=0)
-            counts = np.stack([[((votes == r) & side).sum(axis=0) for r in range(K + 1)] for side in (~Y, Y)])
-            totals = np.stack([n - having, having])[:, None, :]
-            self.prior_ = (s + having) / (2 * s + n)
-            self.likelihood_ = (s + counts) / (s * (K + 1) + totals)
-            self._keep(X, labels, K)
-        return self
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        s = float(self.smoothing)
+        Y, n = labels.Y.toarray().astype(bool), labels.n
+        if n < 2:
+            raise ValueError(f"MLKNN needs at least 2 rows with known labels; got {n} sample. Label more rows.")
+        K = min(int(self.n_neighbors), n - 1)
+        votes = _votes(nearest_rows(X, X, K, own=True), Y)
+        having = Y.sum(axis=0)
+        counts = np.stack([[((votes == r) & side).sum(axis=0) for r in range(K + 1)] for side in (~Y, Y)])
+        totals = np.stack([n - having, having])[:, None, :]
+        self.prior_ = (s + having) / (2 * s + n)
+        self.likelihood_ = (s + counts) / (s * (K + 1) + totals)
+        self._store(X, labels, K)
 
     def _probabilities(self, X: Any) -> np.ndarray:
         votes = _votes(nearest_rows(X, self._rows, self.n_neighbors_), self._Y)

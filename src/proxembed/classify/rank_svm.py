@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,13 +15,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.conjugate import truncated_solution
 from proxembed.algebra.pencil.symmetric import descending
-from proxembed.estimator.validation import checked_features, learning
 from proxembed.pairs.formulas import gaussian
-from proxembed.params import check_params, param
-from proxembed.targets.known import known_labels
+from proxembed.params import param
 from proxembed.targets.labels import LabelMatrix
 
-from .label_classifier import LabelClassifier
+from .label_classifier import UnweightedClassifier
 from .ridge import feature_variances, ridge_fit
 
 BLOCK_ENTRIES = 2**22
@@ -32,7 +30,7 @@ CG_TOLERANCE, CG_STEPS = 0.1, 100
 ARMIJO, SHORTEST = 1e-4, 1e-6
 
 
-class RankSVM(LabelClassifier):
+class RankSVM(UnweightedClassifier):
     """Ranking support vector machine: min 1/2 sum_k ||w_k||^2 + C sum_i mean_(k, l) max(0, 1 - (f_k - f_l)(x_i)).
 
     Ranks the labels of a row above the other labels, by a margin. The mean is over the pairs of a label k that row i
@@ -98,34 +96,16 @@ class RankSVM(LabelClassifier):
     tol: float = param(default=1e-3, above=0, doc="Relative duality gap at which the solver stops.")
     max_iter: int = param(default=1000, low=1, integer=True, doc="Largest number of Newton steps.")
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the scores, then the threshold.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : labels in any form
-            Classes, an indicator, or label sets.
-
-        Returns
-        -------
-        self
-        """
-        with learning(self):
-            check_params(self)
-            X = checked_features(self, X, reset=True)
-            X, labels = known_labels(self, X, y)
-            self._remember(labels)
-            self.carried_ = labels.nk > 0
-            X, labels = X.astype(np.float64, copy=False), labels.drop_empty()
-            Y = labels.Y.toarray() > 0
-            paired = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
-            self._solve(X[paired], pairs_of(labels.take(paired)))
-            F = self._ranks(X)
-            self.threshold_ = np.zeros(1)
-            if labels.c:
-                self.threshold_ = np.append(*ridge_fit(F, middles(F, Y)[:, None], 0.0))
-        return self
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        self.carried_ = labels.nk > 0
+        X, labels = X.astype(np.float64, copy=False), labels.drop_empty()
+        Y = labels.Y.toarray() > 0
+        paired = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
+        self._solve(X[paired], pairs_of(labels.take(paired)))
+        F = self._ranks(X)
+        self.threshold_ = np.zeros(1)
+        if labels.c:
+            self.threshold_ = np.append(*ridge_fit(F, middles(F, Y)[:, None], 0.0))
 
     def _solve(self, X: Any, pairs: Pairs) -> None:
         if self.kernel == "linear":
@@ -152,7 +132,7 @@ class RankSVM(LabelClassifier):
                 f"RankSVM has a relative duality gap of {self.gap_:.2g} after {self.n_iter_} steps, above "
                 f"tol={self.tol:g}; scale the features, take a smaller C, or raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if self.kernel == "linear":
             self.coef_, self.intercept_ = W[:-1] / length, W[-1] - mean @ W[:-1]

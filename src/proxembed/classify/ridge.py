@@ -97,6 +97,17 @@ def ridge_fit(
     return coef[:-1], coef[-1]
 
 
+def ridge_out_of_fold(X: Any, T: Any, penalty: float, folds: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Scores (n, c) of each row by the ridge regression of T on the rows of the other folds."""
+    scores = np.empty(T.shape)
+    for fold in range(folds.max() + 1):
+        out = folds == fold
+        own = None if weights is None else weights[~out]
+        coef, intercept = ridge_fit(X[~out], T[~out], penalty, weights=own)
+        scores[out] = X[out] @ coef + intercept
+    return scores
+
+
 class Readout(NamedTuple):
     """Ridge scores of labels: coefficients (d, c), intercept (c,) and the penalty."""
 

@@ -14,6 +14,7 @@ from .options import (
     check_kept_rival,
     named_encoder,
     program_options,
+    save_rival,
     table_options,
     takes,
     training_data,
@@ -56,9 +57,7 @@ def compare_and_show(
 
     with progress_bar(quiet=json_output) as progress:
         found = run_comparison(dataset, options, head("compare", options.seed, file), folder, progress)
-        if keep_rival is not None and not found.interrupted:
-            progress(0, 0, f"the fit of {keep_rival}")
-            found.keep(keep_rival)
+        save_rival(found, keep_rival, progress)
     summary, tested = found.record["summary"], found.record["contrasts"]
     done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), planned_folds(summary["protocol"])
     try:

@@ -79,8 +79,8 @@ def with_options(options: Sequence[tuple[str, str]]) -> str:
     from proxembed.tables.reading import quoted
 
     names = dict.fromkeys(name for name, _ in options)
-    told = [f"--{name} {','.join(quoted(value) for each, value in options if each == name)}" for name in names]
-    return " ".join([command(), *told]) if told else ""
+    flags = [f"--{name} {','.join(quoted(value) for each, value in options if each == name)}" for name in names]
+    return " ".join([command(), *flags]) if flags else ""
 
 
 def print_columns(columns: Sequence[tuple[str, str, str]]) -> None:
@@ -98,8 +98,8 @@ def print_columns(columns: Sequence[tuple[str, str, str]]) -> None:
     table = Table("column", "read as", "for example")
     for column in columns:
         if column in axis[:1]:
-            told = spectra_words([name for name, *_ in axis])
-            table.add_row(f"{axis[0][0]} ... {axis[-1][0]}", f"{axis[0][1]}: {told}", Text(visible(axis[0][2])))
+            words = spectra_words([name for name, *_ in axis])
+            table.add_row(f"{axis[0][0]} ... {axis[-1][0]}", f"{axis[0][1]}: {words}", Text(visible(axis[0][2])))
         elif column not in axis:
             table.add_row(*map(Text, map(visible, column)))
     Console().print(table)

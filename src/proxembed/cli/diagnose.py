@@ -121,8 +121,8 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     for name, text in lines.items():
         typer.echo(f"  {name:<16} {text}")
     if found["covariates"]:
-        told = [f"{visible(each['name'])} ({each['kind']})" for each in found["covariates"]]
-        typer.echo(f"  {'covariates':<16} {', '.join(told)}")
+        covariates = [f"{visible(each['name'])} ({each['kind']})" for each in found["covariates"]]
+        typer.echo(f"  {'covariates':<16} {', '.join(covariates)}")
     for row in found["components"]:
         tested = f"pseudo-F {row['statistic']:.3g}, p = {row['p']:.3f} of {row['n_permutations']} shuffles"
         typer.echo(f"  component {row['component']:<6} {tested}, {row['share']:.1%} of the variance of y")

@@ -41,6 +41,10 @@ def complete_methods(incomplete: str) -> list[str]:
 
 
 DATA = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME.")
+MODEL = typer.Argument(metavar="MODEL", help="A .skops file written by `fit` or `search`.")
+NEW = typer.Argument(
+    metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
+)
 METHOD = typer.Option(
     "opls",
     "--method",
@@ -131,6 +135,13 @@ def check_kept_rival(name: str | None, dataset: Dataset, methods: Sequence[str] 
         raise ValueError(f"--keep-rival: {error}") from error
 
 
+def save_rival(found: Any, name: str | None, progress: Callable[..., None]) -> None:
+    """Fit and save the model that --keep-rival names, unless the run was interrupted."""
+    if name is not None and not found.interrupted:
+        progress(0, 0, f"the fit of {name}")
+        found.keep(name)
+
+
 def named_encoder(text: str | None) -> Any:
     """The transformer that --encoder MODULE:NAME means; None without one."""
     if text is None:
@@ -191,7 +202,8 @@ def _parameter(name: str, option: dict[str, Any], default: Any) -> Parameter:
 def program_options(kind: type[Options], given: Mapping[str, Any]) -> Options:
     """The options of a run among the arguments of a verb."""
     sizes, pairs = given.get("n_components"), given.get("contrasts") or ()
-    return kind.of({**given, "n_components": parse_sizes(sizes), "contrasts": parse_contrasts(pairs)})
+    contrasts = tuple(tuple(text.split(":")) for text in pairs)
+    return kind.of({**given, "n_components": parse_sizes(sizes), "contrasts": contrasts})
 
 
 IN_THE_PROGRAM = (
@@ -233,10 +245,11 @@ def _program_option(found: re.Match[str]) -> str:
 
 
 def in_program_words(text: str) -> str:
-    """Replace arguments and parameter names of the library with options of the program in a message."""
+    """Replace arguments and parameter names of the library with options of the program in a message or a note."""
+    told = text
     for written, said in IN_THE_PROGRAM:
-        text = re.sub(written, said, text)
-    return ARGUMENT.sub(_program_option, text)
+        told = re.sub(written, said, told)
+    return type(text)(ARGUMENT.sub(_program_option, told))
 
 
 def memory_bytes(text: str | None) -> int | None:
@@ -261,11 +274,6 @@ def parse_sizes(text: str | None) -> tuple[int, ...] | None:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise ValueError(f"-k {text!r} is not a list of whole numbers; write it like 2,5,10.") from None
-
-
-def parse_contrasts(texts: Sequence[str]) -> Any:
-    """Read each --contrast A:B."""
-    return tuple(tuple(text.split(":")) for text in texts)
 
 
 def option_text(error: Any) -> str:

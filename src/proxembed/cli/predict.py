@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from .options import JSON, MEMORY, TRUST, memory_bytes
+from .options import JSON, MEMORY, MODEL, NEW, TRUST, memory_bytes
 from .refusal import refusals
 from .terminal import notes, progress_bar
 from .transform import report, table_path
@@ -19,24 +19,39 @@ WHY = typer.Option(
 )
 
 
-SCORES = typer.Option(False, "--scores", help="Write the score of each label instead of the decision.")
+WRITTEN = "What is written"  # the group of these options in the help
+SCORES = typer.Option(
+    False, "--scores", rich_help_panel=WRITTEN, help="Write the score of each label instead of the decision."
+)
 PROBABILITIES = typer.Option(
     False,
     "--probabilities",
+    rich_help_panel=WRITTEN,
     help="Write the calibrated probability of each label or class instead of the decision.",
 )
 
 
+CUT = typer.Option(
+    None,
+    "--cut",
+    metavar="P",
+    rich_help_panel=WRITTEN,
+    min=0.0,
+    max=1.0,
+    help="Predict a label where its calibrated probability is above P, in place of the cut of largest F1; 0.5: where "
+    "it is more probable than not.",
+)
+
+
 def predict(
-    model: Path = typer.Argument(metavar="MODEL", help="A .skops file written by `fit` or `search`."),
-    file: Path = typer.Argument(
-        metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
-    ),
+    model: Path = MODEL,
+    file: Path = NEW,
     out: Path | None = typer.Option(
         None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-predictions.csv."
     ),
     scores: bool = SCORES,
     probabilities: bool = PROBABILITIES,
+    cut: float | None = CUT,
     why: Path | None = WHY,
     trust: list[str] = TRUST,
     memory: str = MEMORY,
@@ -45,30 +60,35 @@ def predict(
     """Predict new rows with a saved model: 0 or 1 per label, one class per row, or the numbers of ``--targets``.
 
     A label is 1 where its score is above the cut of largest F1 on training rows that the embedding had not seen, which
-    may lie below a probability of one half. Of classes the most probable one is written.
+    may lie below a probability of one half (see --cut). Of classes the most probable one is written.
     """
     with refusals():
         from proxembed.data.readers.table import stem
+        from proxembed.persist.model_file import CUTS
         from proxembed.workflow.new_rows import through_model
 
-        wanted = _wanted(scores, probabilities)
+        wanted = _wanted(scores, probabilities, cut)
         target, most = table_path(out or Path(f"{stem(file)}-predictions.csv"), [model, file]), memory_bytes(memory)
         outside: list[int] = []
+        by_cuts: list[bool] = []
         reasons = None if why is None else Reasons(why)
 
         def columns_of(fitted: Any, X: Any, source: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+            by_cuts.append(cuts_labels(fitted))
             if reasons is not None:
-                return reasons.beside(read_out(fitted, X, source, model, wanted), fitted, X, source)
+                return reasons.beside(read_out(fitted, X, source, model, wanted, cut), fitted, X, source)
             fitted, X = at_embedding(fitted, X)
             if hasattr(first_step(fitted), "outside_training"):
                 outside.append(int(first_step(fitted).outside_training(X).sum()))
-            return read_out(fitted, X, source, model, wanted)
+            return read_out(fitted, X, source, model, wanted, cut)
 
         with notes(), progress_bar(json_output) as progress:
             done = through_model(model, file, target, columns_of, most, progress, trust or ())
         counts = {"outside_training": sum(outside)} if outside else {}
         counts = counts if reasons is None else {"far": reasons.far}
         report({**done, **(counts if json_output else {}), "written": str(target)}, json_output)
+        if wanted == "decisions" and cut is None and by_cuts[0] and not json_output:
+            typer.echo(CUTS)
         if reasons is not None and not json_output:
             typer.echo(f"{reasons.far:,} of {done['rows']:,} rows are far from all training rows.")
         if outside and not json_output:
@@ -78,8 +98,12 @@ def predict(
             )
 
 
-def _wanted(scores: bool, probabilities: bool) -> str:
+def _wanted(scores: bool, probabilities: bool, cut: float | None) -> str:
     """What is written of a model of labels."""
+    if cut is not None and (scores or probabilities):
+        raise ValueError(
+            "--cut is of the decision, in whose place --scores or --probabilities stands: give one of them."
+        )
     if scores and probabilities:
         raise ValueError("--scores and --probabilities both stand in the place of the decision: give one of them.")
     return "scores" if scores else "probabilities" if probabilities else "decisions"
@@ -101,9 +125,9 @@ class Reasons:
         if self.explainer is None:
             self.explainer = explainer_of(fitted, self.training, source)
         rows = [row.columns() for row in self.explainer.explain(X)]
-        told = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        self.far += int(told["far"].sum())
-        named = {f"why: {name}" if name in found[0] else name: values for name, values in told.items()}
+        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        self.far += int(columns["far"].sum())
+        named = {f"why: {name}" if name in found[0] else name: values for name, values in columns.items()}
         return {**found[0], **named}, {**found[1], **{name.replace(" ", "_"): values for name, values in named.items()}}
 
 
@@ -124,19 +148,20 @@ CALLS = {"decisions": "predict", "scores": "decision_function", "probabilities":
 
 
 def read_out(
-    fitted: Any, X: Any, source: dict[str, Any], path: Path, wanted: str
+    fitted: Any, X: Any, source: dict[str, Any], path: Path, wanted: str, cut: float | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Decisions, scores or probabilities as named columns for a table, and as arrays for .npz."""
     import numpy as np
 
     decided = wanted == "decisions"
-    if not decided and outputs(fitted, X) is not None:
-        raise ValueError(f"{path} predicts numbers, which have no {wanted}: leave --{wanted} out.")
+    option = wanted if cut is None else "cut"
+    if (not decided or cut is not None) and outputs(fitted, X) is not None:
+        raise ValueError(f"{path} predicts numbers, which have no {option}: leave --{option} out.")
     if not hasattr(fitted, CALLS[wanted]):
         raise ValueError(_lacks(fitted, path, wanted))
     if (numbers := outputs(fitted, X)) is not None:
         return numbers
-    found = getattr(fitted, CALLS[wanted])(X)
+    found = getattr(fitted, CALLS[wanted])(X) if cut is None else above(cut, fitted, X, path)
     model = getattr(fitted, "best_estimator_", fitted)
     values = getattr(model, "label_values_", None)
     classes = np.asarray(getattr(model if values is None else model[-1], "classes_", ()))
@@ -157,6 +182,26 @@ def read_out(
     found = found[:, -len(names) :]  # of one label the probability of having it
     found = found.astype(np.uint8, order="F") if decided else found  # whose columns are written
     return dict(zip(names, found.T, strict=True)), {"Y" if decided else wanted: found, "label_names": names}
+
+
+def cuts_labels(fitted: Any) -> bool:
+    """Whether a model predicts labels by cuts, and not the most probable class."""
+    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
+    return getattr(last, "cuts_", None) is not None
+
+
+def above(cut: float, fitted: Any, X: Any, path: Path) -> Any:
+    """The labels whose probability is above a cut, in the form of ``predict``."""
+    import numpy as np
+
+    model = getattr(fitted, "best_estimator_", fitted)
+    if not cuts_labels(model):
+        raise ValueError(f"{path} has no cut, as it predicts the most probable class: leave --cut out.")
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(_lacks(model, path, "probabilities"))
+    likely = np.asarray(model.predict_proba(X)) > cut
+    values = getattr(model, "label_values_", None)
+    return likely.astype(np.uint8) if values is None else np.asarray(values)[likely[:, -1].astype(int)]
 
 
 def _lacks(fitted: Any, path: Path, wanted: str) -> str:

@@ -23,6 +23,7 @@ from .options import (
     large_table,
     named_encoder,
     program_options,
+    save_rival,
     table_options,
     takes,
     training_data,
@@ -96,9 +97,7 @@ def search_and_show(
         early = EarlyVerdict(progress)
         judged = None if json_output else early
         found = run_search(dataset, options, run, folder, progress, started, resume, large, judged)
-        if keep_rival is not None and not found.interrupted:
-            progress(0, 0, f"the fit of {keep_rival}")
-            found.keep(keep_rival)
+        save_rival(found, keep_rival, progress)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not yet compared with rivals, is in {listing}; {FINISHES}.")

@@ -143,7 +143,7 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     from proxembed.evaluate.verdict import rows_of_folds
     from proxembed.report import score_text
     from proxembed.report.page import feature_words, target_words
-    from proxembed.report.plain_words import BOTH_CLASSES, is_yes_no, per_cent
+    from proxembed.report.plain_words import BOTH_CLASSES, BY_ITSELF, by_itself, is_yes_no, per_cent
     from proxembed.report.views import shown_measures, with_values
     from proxembed.tables.notes import counted, visible_texts
 
@@ -153,11 +153,12 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     words = target_words(facts)
     size = f"{facts['n']:,} rows, {feature_words(summary)}, {counted(words['count'], words['what'])}"
     folds = f"{counted(len(summary['folds']), 'fold')} of {rows_of_folds(summary):,} rows together"
+    own = by_itself(summary)
     title = f"{facts['name']}: {size}; mean ± s.e. over {folds}"
     table = Table(
         title=Text(title),
         title_justify="left",
-        caption=Text("* rival" + BOTH_CLASSES * is_yes_no(facts)),
+        caption=Text("* rival" + f"; {BY_ITSELF}" * any(map(own, summary["best"])) + BOTH_CLASSES * is_yes_no(facts)),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -167,15 +168,13 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     table.add_column("arm", min_width=13 if maps else 19, overflow="fold")
     table.add_column("k", justify="right", no_wrap=True)
     for name in names:
-        heading = (
-            name.replace("macro average precision", "macro AP").replace("new-new ", "new-new\n").replace(" (", "\n(")
-        )
-        table.add_column(heading, justify="right", no_wrap=True)
+        short = name.replace("macro average precision", "macro AP").replace("new-new ", "new-new\n")
+        table.add_column(short.replace(" (", "\n("), justify="right", no_wrap=True)
     for name in [*["kept"] * maps, "s/fold"]:
         table.add_column(name, justify="right", no_wrap=True)
     for entry in summary["best"]:
         scores = [entry["scores"][name] for name in names]
-        mark = (" *" if entry["rival"] else "") + (" (failed)" if entry["failures"] else "")
+        mark = "*" * entry["rival"] + "†" * own(entry) + (" (failed)" if entry["failures"] else "")
         kept = entry.get("kept") or {"mean": None}
         shares = ["–" if kept["mean"] is None else per_cent(kept["mean"])] * maps
         cells = [str(entry["k"] or "-"), *map(score_text, scores), *shares, f"{entry['seconds']:.2f}"]
@@ -240,8 +239,8 @@ def print_scores(summary: dict[str, Any]) -> None:
 
     summary, console = visible_texts(summary), Console()
     console.print(leaderboard_table(summary))
-    if told := choice_text(summary):
-        console.print(Text(told))
+    if summary_line := choice_text(summary):
+        console.print(Text(summary_line))
     for arm, k, reason in summary["failures"]:
         console.print(Text(f"failed, counted as 0: {arm}{'' if k is None else f' at k = {k}'}: {reason}"))
 
@@ -251,6 +250,7 @@ def print_files(summary: dict[str, Any], written: list[Path], cuts: Sequence[str
     from rich.console import Console
     from rich.text import Text
 
+    from proxembed.report.verdict import UNUSED
     from proxembed.tables.notes import visible, visible_texts
 
     cuts, repeat = visible_texts((list(cuts), repeat))
@@ -263,13 +263,15 @@ def print_files(summary: dict[str, Any], written: list[Path], cuts: Sequence[str
             else f"{count} notes (warnings, rivals left out) are"
         )
         console.print(Text(f"{listed} listed on the page."))
+    if unused := summary["verdict"].get("unused"):
+        console.print(Text.assemble((f"{UNUSED}: ", "bold"), f"{visible_texts(unused)}."))
     if (cut := summary["verdict"].get("cut")) is not None:
         cut = visible_texts(cut)
         console.print(Text.assemble(("What was cut: ", "bold"), cut["what"]))
         for goals, text in cut["lines"]:
             console.print(Text.assemble(("  " + goals, "bold"), f": {text}."))
-        if told := " ".join(filter(None, (cut["why"], cut["undo"]))):
-            console.print(Text(told))
+        if summary_line := " ".join(filter(None, (cut["why"], cut["undo"]))):
+            console.print(Text(summary_line))
         if cut["command"]:
             console.print(Text(f"    {cut['command']}"), soft_wrap=True)
         cuts = []
@@ -300,7 +302,7 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
         plain = "" if goal["plain"] in verdict["headline"] else goal["plain"]
-        title = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}.", word)
+        title = (f"{goal['title']}: ", "bold"), (f"{goal.get('said', goal['word'])}.", word)
         console.print(Text.assemble(*title, f" {plain}" * bool(plain)))
         if goal.get("not_saved"):
             console.print(Text(goal["not_saved"]))

@@ -1,11 +1,12 @@
 """`proxembed transform`: embed new rows with a saved model."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from .options import JSON, MEMORY, TRUST, memory_bytes
+from .options import JSON, MEMORY, MODEL, NEW, TRUST, memory_bytes
 from .refusal import refusals
 from .terminal import notes, print_json, progress_bar
 
@@ -13,11 +14,17 @@ SUFFIXES = (".npz", ".csv", ".parquet")
 ANNDATA = ".h5ad"
 
 
+COSINE = typer.Option(
+    False,
+    "--cosine",
+    help="Write the rows about the mean of the fitted rows with one constant number more, so that their cosines are "
+    "those by which a search judges neighbours.",
+)
+
+
 def transform(
-    model: Path = typer.Argument(metavar="MODEL", help="A .skops file written by `fit` or `search`."),
-    file: Path = typer.Argument(
-        metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
-    ),
+    model: Path = MODEL,
+    file: Path = NEW,
     out: Path | None = typer.Option(
         None,
         "--out",
@@ -25,6 +32,7 @@ def transform(
         help="A .npz, .csv or .parquet file; default NEW-embedding.npz. Of an .h5ad file a copy, .h5ad, with the "
         "embedding in obsm; default NEW-embedding.h5ad.",
     ),
+    cosine: bool = COSINE,
     trust: list[str] = TRUST,
     memory: str = MEMORY,
     json_output: bool = JSON,
@@ -40,16 +48,21 @@ def transform(
         most = memory_bytes(memory)
         with notes(), progress_bar(json_output) as progress:
             done = through_model(
-                model, file, target, lambda fitted, X, _: embedded(fitted, X, model), most, progress, trust or ()
+                model, file, target, partial(embedded, path=model, cosine=cosine), most, progress, trust or ()
             )
         report({"rows": done["rows"], "components": done["columns"], "written": str(target)}, json_output)
 
 
-def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The embedding of rows X as named columns and as an array; an error names the model file."""
+def embedded(
+    fitted: Any, X: Any, source: dict[str, Any], path: Path, cosine: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The embedding of rows X as named columns and as an array, ``cosine``: in the frame of the fitted rows; an error
+    names the model file."""
     import numpy as np
 
+    from proxembed.measures.neighbors import framed
     from proxembed.methods.pipeline import embedding_part
+    from proxembed.workflow.record import FRAME
 
     try:
         part = embedding_part(fitted)
@@ -57,6 +70,12 @@ def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str,
         raise ValueError(f"{path}: {error}") from error
     Z = part.transform(X)
     Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
+    if cosine:
+        if FRAME not in source:
+            raise ValueError(
+                f"{path} does not record the mean of its rows: leave --cosine out, or save it by a search."
+            )
+        Z = framed(Z, **source[FRAME])
     return {f"z{j}": Z[:, j] for j in range(Z.shape[1])}, {"Z": Z}
 
 

@@ -653,7 +653,7 @@ def spelling_notes(names: Sequence[str], counts: Sequence[Any] | np.ndarray) -> 
     several = [places for plain, places in groups.items() if plain and len(places) > 1]
     if not several:
         return ()
-    shown = "; ".join(_shown([(names[j], int(counts[j])) for j in places]) for places in several[:SHOWN])
+    shown = "; ".join(_listed_spellings([(names[j], int(counts[j])) for j in places]) for places in several[:SHOWN])
     more = f"; and {len(several) - SHOWN} more such groups" if len(several) > SHOWN else ""
     return (
         f"{sum(map(len, several)):,} labels differ only in case, blanks or accents: {shown}{more}; use one spelling if "
@@ -667,7 +667,7 @@ def _plain(name: str) -> str:
     return unicodedata.normalize("NFKD", "".join(kept).casefold())
 
 
-def _shown(spellings: list[tuple[str, int]]) -> str:
+def _listed_spellings(spellings: list[tuple[str, int]]) -> str:
     """Spellings and their rows, in ASCII if two of them look the same."""
     looks = {unicodedata.normalize("NFKC", name) for name, _ in spellings}
     form = shorten if len(looks) == len(spellings) else ascii

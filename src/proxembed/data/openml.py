@@ -140,10 +140,10 @@ def _wanted(name: Any, version: int | None) -> dict[str, Any]:
 
 
 def _default_target(details: Mapping[str, Any], columns: list[str], table: ColumnsInMemory) -> list[str]:
-    told = details.get("default_target_attribute") or ""
-    targets = [told] if told in columns else [part.strip() for part in told.split(",") if part.strip()]
+    target = details.get("default_target_attribute") or ""
+    targets = [target] if target in columns else [part.strip() for part in target.split(",") if part.strip()]
     if not targets or not set(targets) <= set(columns):
-        reason = f"its default target {shorten(told)} is not a column" if targets else "it has no default target"
+        reason = f"its default target {shorten(target)} is not a column" if targets else "it has no default target"
         raise table.fault(None, reason, "name the label columns with labels=[...]")
     return [column for column in columns if column in targets]
 

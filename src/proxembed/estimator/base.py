@@ -270,7 +270,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         refuse_numbers_for(self, targets)
 
     def output_readout(self) -> ReadOut | None:
-        """The read-out of numbers that the fit has learned; None where there is none."""
+        """The read-out of numbers that the fit has learned; None if there is none."""
         return vars(self).get("_readout_")
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
@@ -437,8 +437,8 @@ class SpectralEmbedder(PartialFits, Reconstructs, Nested, WithoutRidge, Embedder
         Parameters
         ----------
         X : (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask array or DataFrame
-            Dask collections as ``RowBlocks.from_dask`` takes them.
-        y : labels in any form of ``LabelMatrix``
+            Blocks and dask collections (see ``RowBlocks.from_dask``) only where the method fits from sums.
+        y : labels in any form of ``LabelMatrix``, or numbers where the method takes them
             Ignored by unsupervised methods.
         sample_weight : (n,) numbers >= 0, optional
             How often each row counts; a row of weight 0 counts as absent. Those of RowBlocks come with the blocks.

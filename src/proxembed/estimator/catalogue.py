@@ -164,7 +164,7 @@ def name_of(estimator: Any) -> str:
 
 
 def named_members(estimator: Any) -> dict[str, Embedder]:
-    """The methods that parameters of an estimator hold, but for the one that it wraps."""
+    """The methods that parameters of an estimator hold, except for the one that it wraps."""
     values = estimator.get_params(deep=False).items()
     return {name: value for name, value in values if name != "method" and isinstance(value, Embedder)}
 

@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.blocks import split_weights
-from proxembed.blocks.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
+from proxembed.blocks.row_blocks import RowBlocks, added, drawn_rows, fewest_keys, stacked
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.output_totals import OutputTotals, stacked_outputs
 from proxembed.targets.outputs import Outputs
@@ -97,7 +97,7 @@ def _one_sample(size: int, parts: Sequence[RowSample]) -> RowSample:
 def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
     """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
     part, in one reading."""
-    counts, sums = source.reduce(partial(_near_each, method, centroids), _both_added)
+    counts, sums = source.reduce(partial(_near_each, method, centroids), added)
     moved = centroids + sums / np.maximum(counts, 1)[:, None]
     return moved.astype(centroids.dtype)
 
@@ -118,10 +118,6 @@ def _near_each(method: Any, centroids: np.ndarray, rows: RowBlocks, number: int)
             else:
                 sums += each @ (own - centroids[near])
     return counts, sums
-
-
-def _both_added(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
-    return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
 
 
 def with_rows(parts: Sequence[FeatureInfo]) -> Sequence[Any]:
@@ -158,7 +154,7 @@ def refuse_outside(labels: Any, classes: Sequence[Any] | None) -> None:
 
 def label_means(source: RowBlocks) -> np.ndarray:
     """The mean of the known cells of each label, over all rows of a source."""
-    positive, known = source.reduce(_cell_counts, _both_added, labels=True)
+    positive, known = source.reduce(_cell_counts, added, labels=True)
     return positive / np.where(known > 0, known, 1.0)
 
 
@@ -217,10 +213,10 @@ def all_totals(parts: Sequence[Any]) -> Any:
     return reduce(lambda one, other: one.merged(other), known) if known else None
 
 
-def known_blocks(method: Any, blocks: Iterable[Any], reset: bool = True) -> Iterator[tuple[Any, Any, int]]:
+def known_blocks(method: Any, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any, int]]:
     """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile. For what
     is learned of rows that count once: a ValueError for weights."""
-    for X, labels, times, dropped in weighted_blocks(method, blocks, reset):
+    for X, labels, times, dropped in weighted_blocks(method, blocks):
         if times is not None:
             raise ValueError(
                 f"{type(method).__name__} takes no sample_weight with blocks: what it learns from a sample of the rows "

@@ -4,7 +4,7 @@ new rows."""
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -36,8 +36,8 @@ ALGORITHM_DOC = (
 )
 WEIGHTS_DOC = (
     'Weights of neighbours, from their distance or likeness; "geodesic" measures the distance along the graph of '
-    'n_neighbors: that is the Gaussian, but for graph="closeness" and "full". "reconstruction": V + V\' - V\'V, V the '
-    "weights of LLE that rebuild rows from n_neighbors (reg 1e-3), so that D - W = (I - V)'(I - V). Or W itself, "
+    'n_neighbors: that is the Gaussian, except for graph="closeness" and "full". "reconstruction": V + V\' - V\'V, V '
+    "the weights of LLE that rebuild rows from n_neighbors (reg 1e-3), so that D - W = (I - V)'(I - V). Or W itself, "
     "without a search: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given to fit, "
     "that returns one; it is called again for each fold of a cross-validation. A given W keeps its diagonal."
 )
@@ -62,27 +62,7 @@ class DistinctRows(SpectralEmbedder, abstract=True):
     """A projection made from the neighbours of distinct rows: equal rows are one that counts as often as they occur,
     and an edge as often as both of its rows. Its template says so itself (``Rows.stated``)."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the projection.
-
-        Parameters
-        ----------
-        X : (n, d) array or CSR of float32 or float64
-        y : labels in any form of ``LabelMatrix``
-            Ignored by unsupervised methods.
-        sample_weight : (n,) numbers >= 0, optional
-            How often each row counts; a row of weight 0 counts as absent.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            With the argument, what is allowed and the remedy.
-        """
-        return SpectralEmbedder.fit(self, X, y, sample_weight)
+    fit = SpectralEmbedder.fit  # not Unweighted's, which refuses weights
 
     @property
     def _pairs_given(self) -> bool:

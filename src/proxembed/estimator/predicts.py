@@ -16,7 +16,7 @@ from proxembed.targets.outputs import OutputReading
 from .base import SpectralEmbedder
 from .missing import ALSO_PREDICTS
 from .rows import Rows
-from .validation import in_range
+from .validation import in_range, index_of
 from .weights import checked_weights
 
 EXTRAPOLATE_DOC = "Whether predictions of numbers may leave the range of the training rows; else they are cut to it."
@@ -132,7 +132,7 @@ class PredictsOutputs(KnowsRanges, abstract=True):
         check_is_fitted(self, "n_components_")
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks
-        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        index = index_of(X)
         checked = self._input(X, reset=False)
         raw = CentredMatrix(checked, self.mean_).dot(self.weights_in_units()) + self._reading_.level
         return self._reading_.decoded(in_range(raw, checked, np.float64), self.extrapolate, index)

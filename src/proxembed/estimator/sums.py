@@ -34,7 +34,7 @@ from proxembed.algebra.pencil.linear import (
 from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.template import Template
 from proxembed.blocks import split_weights
-from proxembed.blocks.row_blocks import RowBlocks, stacked
+from proxembed.blocks.row_blocks import RowBlocks, added, stacked
 from proxembed.targets.known import warn_left_out
 from proxembed.targets.labels import LabelMatrix, refuse_many_numbers
 from proxembed.targets.output_totals import OutputTotals, UnscaledBlock
@@ -450,7 +450,7 @@ class Reading:
 
     def product(self, dropped: bool, V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """``gram_product`` over the rows that took part; ``dropped``: whether some were left out."""
-        return self.source.reduce(partial(_product_of_piece, self.checking if dropped else None, V, level), _added)
+        return self.source.reduce(partial(_product_of_piece, self.checking if dropped else None, V, level), added)
 
     def every(self, weight: int, n: int) -> bool:
         """Whether all n rows that took part weigh something under a row weight, and none was left out or absent."""
@@ -473,11 +473,6 @@ def _product_of_piece(
     else:
         blocks = ((X, times) for X, _, times, _ in weighted_blocks(checking, rows, reset=False))
     return gram_product(blocks, V, level)
-
-
-def _added(parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Sums over several pieces, entry by entry."""
-    return tuple(sum(entries[1:], entries[0]) for entries in zip(*parts, strict=True))
 
 
 @dataclass(frozen=True)
@@ -540,7 +535,7 @@ class SummedRows(BlockRows):
         mass = float(found.moments.masses[found.demand.offset]) if found.centred else None
         form, errors_of = (found.V, centre, found.target_level()), (found.s, moments, grid, mass)
         work = partial(_left_out_piece, self._weighing(LOO_ROWS), form, errors_of)
-        errors, seen = self.reading.source.reduce(work, _added)
+        errors, seen = self.reading.source.reduce(work, added)
         return errors / (seen * moments.shape[1])
 
     def _sampled(self, grid: np.ndarray) -> np.ndarray:

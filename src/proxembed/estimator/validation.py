@@ -58,7 +58,7 @@ def learning(estimator: Any, failure: type[BaseException] = BaseException) -> It
 
 
 def forget(estimator: Any, kept: tuple[str, ...] = ()) -> None:
-    """Delete the fitted attributes, but for those ``kept``."""
+    """Delete the fitted attributes, except for those ``kept``."""
     for name in [name for name in vars(estimator) if name.endswith("_") and name not in kept]:
         delattr(estimator, name)
 
@@ -223,6 +223,11 @@ def all_finite(values: np.ndarray) -> bool:
     """Whether all entries of an array are finite, as those of a finite sum are."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
+def index_of(X: Any) -> Any:
+    """The index of a DataFrame, by which predictions are returned; else None."""
+    return getattr(X, "index", None) if hasattr(X, "iloc") else None
 
 
 def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False, owner: str | None = None) -> Any:

@@ -15,7 +15,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
-from proxembed.params import param
+from proxembed.params import Param, param
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.targets import Targets
 
@@ -24,6 +24,8 @@ from .rows import Rows, SeenRows
 from .traits import Traits
 from .validation import in_range
 from .weights import checked_weights, present_rows, refuse_weights, takes_weights, weights_of
+
+METHOD = Param(choices=(None,), kind=SpectralEmbedder)
 
 
 class MethodWrapper(Embedder, abstract=True):

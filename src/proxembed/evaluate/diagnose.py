@@ -29,6 +29,7 @@ from proxembed.measures.measures import (
 from proxembed.measures.metrics import average_precision
 from proxembed.measures.neighbors import new_neighbor_weights
 from proxembed.measures.outputs import near_outputs, q2_each
+from proxembed.measures.statistics import row_units
 from proxembed.methods.around import fitted_embedding, scored_embedding, with_size
 from proxembed.methods.pipeline import embedding_part, groups_apart
 from proxembed.params import accept_classes
@@ -483,7 +484,7 @@ def _drawn_rows(
 
 def _half(n: int, groups: Any, random: np.random.Generator) -> np.ndarray:
     """Sorted numbers of a random half of n rows, or of the rows of a random half of the groups."""
-    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    unit = row_units(n, groups)
     count = unit.max() + 1
     return np.flatnonzero(np.isin(unit, random.permutation(count)[: (count + 1) // 2]))
 
@@ -659,17 +660,13 @@ class _Refits(Evaluator):
 
 
 def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any], list[Any]]:
-    """The values of all shuffles and the cosines of all halves, but for those whose process was killed twice."""
+    """The values of all shuffles and the cosines of all halves, except for those whose process was killed twice."""
     trials = {kind: Trial(kind, kind) for kind in (SHUFFLE, HALF)}
     work = [Work(trials[kind], [number]) for kind in trials for number in range(len(refits.rows[kind]))]
     if Loop(refits, n_jobs=n_jobs, ledger=store).run(OneBatch(work)).interrupted:
         raise KeyboardInterrupt
-    done = [[each for each in trial.outcomes.values() if not _is_killed(each)] for trial in trials.values()]
+    done = [[each for each in trial.outcomes.values() if not isinstance(each, str)] for trial in trials.values()]
     return done[0], done[1]
-
-
-def _is_killed(outcome: Any) -> bool:
-    return isinstance(outcome, str) and outcome == KILLED
 
 
 def _null(asked: _Refits, order: np.ndarray) -> Any:

@@ -321,7 +321,7 @@ def output_evidence(
     part = prepare(dataset, split, seed)
     title = title_of(method) if name is None else name
     with warnings.catch_warnings(), sharing():
-        warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
+        warnings.simplefilter("ignore")  # the comparison has given the warnings of this method
         plain = LSI() if sp.issparse(part.X) else PCA()
         plane = clone(plain).set_params(n_components=_plane_size(part))
         places: dict[str, Any] = {
@@ -409,7 +409,7 @@ def held_out_evidence(
     plain = rival_arms(part.X, seed=seed)[1]
     title = title_of(method) if name is None else name
     with warnings.catch_warnings(), sharing():
-        warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
+        warnings.simplefilter("ignore")  # the comparison has given the warnings of this method
         plane = plain.estimator.set_params(n_components=_plane_size(part))
         Z, Z_held_out = keep("method", lambda: _embedded(method, part))
         pairs: list[tuple[str, Any, bool]] = [

@@ -18,10 +18,12 @@ from proxembed.measures.statistics import (
     drawn_precision,
     drawn_weights,
     enough_rows_each,
+    finite_means,
     nadeau_bengio,
     nadeau_bengio_p,
     precision_difference,
     redrawn_gain,
+    row_units,
     t_tested,
 )
 from proxembed.splits.shuffles import time_periods
@@ -181,8 +183,8 @@ class TestGains:
             found = self._gain(self._measure(measure_name), ours, theirs, name)
         if found is None:
             return None
-        told = self.units > 1 and self.few is None  # one group cannot be drawn again
-        found = found if told else {**found, "interval": None, "p": None}
+        testable = self.units > 1 and self.few is None  # one group cannot be drawn again
+        found = found if testable else {**found, "interval": None, "p": None}
         return {**found, "rows": len(self.truth), "units": None if self.groups is None else [self.units, self.unit]}
 
     def _kept(self, measure: str) -> Mapping[Any, Any]:
@@ -317,12 +319,12 @@ class NestedGains(MeansOfFolds):
         found = [each for gains in self.each if (each := gains.versus([ours], [theirs], name)) is not None]
         if len(found) < len(self.each):
             return None
-        told: dict[str, Any] = {"gain": float(np.mean([each["gain"] for each in found])), "interval": None, "p": None}
+        mean: dict[str, Any] = {"gain": float(np.mean([each["gain"] for each in found])), "interval": None, "p": None}
         if all(each["interval"] for each in found):
             unit = t_tested(0.0, 1.0, self.each[0].units)["interval"][1]
             half = float(np.mean([np.diff(each["interval"])[0] for each in found])) / 2
-            told = t_tested(told["gain"], half / unit, self.each[0].units)
-        return {**found[0], **told}
+            mean = t_tested(mean["gain"], half / unit, self.each[0].units)
+        return {**found[0], **mean}
 
     def _side(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
         """The only entry of a side, or what stands for several."""
@@ -335,7 +337,7 @@ class NestedGains(MeansOfFolds):
             at, picks = [self.folds.index(fold) for fold in names], {}
             for fold, place in zip(names, at, strict=True):
                 others = [own for own in at if own != place]
-                means = _finite_mean(sign_of(name) * table[:, others])
+                means = finite_means(sign_of(name) * table[:, others])
                 best = entries[pick := int(np.argmax(means))]
                 by_fold[place], picks[fold] = table[pick, place], _key(best)
                 failures += best.get("failures", [])
@@ -373,13 +375,6 @@ def whole_repeats(results: Results) -> list[list[str]]:
 
 def _key(entry: dict[str, Any]) -> tuple[str, int | None]:
     return entry["arm"], entry["k"]
-
-
-def _finite_mean(table: np.ndarray) -> np.ndarray:
-    """The mean of each row over its finite values, -inf without any; one column less counts as none."""
-    known = np.isfinite(table)
-    sums = np.where(known, table, 0.0).sum(axis=1)
-    return np.where(known.any(axis=1), sums / np.maximum(known.sum(axis=1), 1), -np.inf)
 
 
 def pooled(results: Results, names: list[str]) -> Results:
@@ -429,7 +424,7 @@ def paired_gain(
     ``weights``: how often each row counts in the mean; the rows, not their copies, are the units."""
     difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     gain, m = float(np.average(difference, weights=weights)), len(difference)
-    unit = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
+    unit = row_units(m, groups)
     sums = np.bincount(unit, difference - gain if weights is None else weights * (difference - gain))
     total = m if weights is None else weights.sum()
     error = float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1))) / total

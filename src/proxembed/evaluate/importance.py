@@ -25,7 +25,6 @@ def permutation_losses(
     Y: np.ndarray,
     level: np.ndarray,
     blocks: Sequence[Any],
-    seed: int = 0,
     sample_weight: np.ndarray | None = None,
 ) -> np.ndarray:
     """The loss of Q2 when the features of a block are exchanged between rows.  [breiman2001forests]
@@ -40,7 +39,6 @@ def permutation_losses(
         Means of the outputs over the training rows.
     blocks : sequence of b int arrays
         Features that are exchanged together.
-    seed : int, default=0
     sample_weight : array of shape (m,), optional
         How often each row counts; None: once.
 
@@ -49,7 +47,7 @@ def permutation_losses(
     array of shape (b, q), without unit
         Q2 before less Q2 after; 0 for an output that does not differ from its mean.
     """
-    draw, known = np.random.default_rng(seed), np.isfinite(Y)
+    draw, known = np.random.default_rng(0), np.isfinite(Y)
     w = np.ones(len(X)) if sample_weight is None else sample_weight
     total, missed = (w @ np.where(known, (Y - each) ** 2, 0.0) for each in (level, predict(X)))
     losses = np.empty((len(blocks), Y.shape[1]))

@@ -127,12 +127,12 @@ def vip(weights: np.ndarray, scores: np.ndarray, loadings: np.ndarray) -> np.nda
     return np.sqrt(len(weights) * (squared @ explained) / total)
 
 
-def hotelling_limit(n: int, k: int, level: float = LEVEL) -> float:
-    """The limit below which Hotelling's T2 of a new row lies with probability ``level``, for scores of k components of
+def hotelling_limit(n: int, k: int) -> float:
+    """The limit below which Hotelling's T2 of a new row lies with probability ``LEVEL``, for scores of k components of
     n training rows: k(n-1)(n+1)/(n(n-k)) F(k, n-k). A ValueError for n <= k."""
     if n <= k:
         raise ValueError(f"n={n} rows are too few for T2 of k={k} components; more rows than components are needed.")
-    return float(k * (n - 1) * (n + 1) / (n * (n - k)) * stats.f.ppf(level, k, n - k))
+    return float(k * (n - 1) * (n + 1) / (n * (n - k)) * stats.f.ppf(LEVEL, k, n - k))
 
 
 def hotelling_t2(new: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -363,7 +363,7 @@ def _distances(fitted: _Fitted, splits: Sequence[tuple[np.ndarray, np.ndarray]])
     left_out = []
     for rows, left in splits:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the same method has told its warnings before
+            warnings.simplefilter("ignore")  # the same method has given its warnings before
             part = fit_on(
                 fitted.model["embedding"],
                 fitted.dataset.take(rows),
@@ -515,9 +515,9 @@ def _block_chart(values: np.ndarray, names: list[str]) -> dict[str, Any]:
     if at is not None:
         middles = [float((at[block[0]] + at[block[-1]]) / 2) for block in blocks]
         return {"x": middles, "names": None, "values": _plain(values)}
-    told = [names[b[0]] if len(b) == 1 else f"{names[b[0]]} to {names[b[-1]]}" for b in blocks]
+    ranges = [names[b[0]] if len(b) == 1 else f"{names[b[0]]} to {names[b[-1]]}" for b in blocks]
     order = np.argsort(-values, kind="stable")[:MOST_BARS]
-    return {"x": None, "names": [told[j] for j in order], "values": _plain(values[order])}
+    return {"x": None, "names": [ranges[j] for j in order], "values": _plain(values[order])}
 
 
 def _chart(values: np.ndarray, names: list[str]) -> dict[str, Any]:
@@ -567,7 +567,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _number(value: Any) -> float | None:
-    """A number with five digits; None where there is none."""
+    """A number with five digits; None if there is none."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.5g}")
 
 

@@ -54,24 +54,24 @@ def class_section(
     known = np.isfinite(codes[train:])
     truth = codes[train:][known].astype(np.intp)
     scores = _per_class(scores[known])
-    told = scores.argmax(axis=1) if len(truth) else truth
+    guess = scores.argmax(axis=1) if len(truth) else truth
     w = np.ones(len(truth)) if sample_weight is None else sample_weight[known]
     counts = np.bincount(codes[np.isfinite(codes)].astype(np.intp), minlength=len(names))
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]
-    balanced, interval = _balanced(truth, told, w, None if groups is None else np.asarray(groups)[known])
+    balanced, interval = _balanced(truth, guess, w, None if groups is None else np.asarray(groups)[known])
     confusion = np.zeros((len(names), len(names)), dtype=int)
-    np.add.at(confusion, (truth, told), 1)
+    np.add.at(confusion, (truth, guess), 1)
     raw = None if raw is None else _per_class(raw[known])
     return {
         "name": str(column.name),
         "classes": [names[j] for j in order],
         "n": len(truth),
-        "accuracy": float(np.average(truth == told, weights=w)) if w.sum() > 0 else None,
+        "accuracy": float(np.average(truth == guess, weights=w)) if w.sum() > 0 else None,
         "balanced": balanced,
         "interval": interval,
         "chance": 1.0 / max(len(np.unique(truth)), 1),
-        "table": _table(names, order[:MOST_CLASSES], truth, told, scores, raw, w),
+        "table": _table(names, order[:MOST_CLASSES], truth, guess, scores, raw, w),
         "confusion": confusion[np.ix_(order, order)].tolist() if len(order) <= MOST_CONFUSED else None,
         "unknown": int(np.isnan(codes).sum()),
     }
@@ -90,14 +90,14 @@ def _per_class(scores: np.ndarray) -> np.ndarray:
 
 
 def _balanced(
-    truth: np.ndarray, told: np.ndarray, w: np.ndarray, groups: Any
+    truth: np.ndarray, guess: np.ndarray, w: np.ndarray, groups: Any
 ) -> tuple[float | None, list[float] | None]:
     """The mean over the classes of the share of rows that are right, and 1.96 standard deviations of it on rows (whole
     groups) that are drawn again, on both sides."""
     if not w.any():
         return None, None
     member = truth[:, None] == np.unique(truth[w > 0])
-    right = member & (truth == told)[:, None]
+    right = member & (truth == guess)[:, None]
     value = float((w @ right / (w @ member)).mean())
     if len(truth) < 2:
         return value, None
@@ -112,7 +112,7 @@ def _table(
     names: list[str],
     order: np.ndarray,
     truth: np.ndarray,
-    told: np.ndarray,
+    guess: np.ndarray,
     scores: np.ndarray,
     raw: Any,
     w: np.ndarray,
@@ -120,7 +120,7 @@ def _table(
     """The classes, the most frequent first."""
     member = truth[:, None] == np.arange(len(names))
     precisions = [None if each is None else average_precision(member, each, sample_weight=w) for each in (raw, scores)]
-    claims = told[:, None] == np.arange(len(names))
+    claims = guess[:, None] == np.arange(len(names))
     rows, claimed, right = w @ member, w @ claims, w @ (member & claims)
     return [
         {

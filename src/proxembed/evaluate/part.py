@@ -1,6 +1,7 @@
 """One split made ready: features scaled by the training part, rows with known labels set apart, inner folds."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from proxembed.measures.measures import DEFAULT_NEIGHBORS
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.neighbors import kept_of, neighbor_weights
 from proxembed.measures.outputs import OutputCells
+from proxembed.measures.statistics import row_units
 from proxembed.methods.layout import PlacedRows
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.shuffles import LabelShuffle
@@ -373,36 +375,35 @@ def choose_scaling(
     return kinds[int(np.argmax(values))]
 
 
-def _scaling_score(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray, w: np.ndarray | None = None) -> float:
+def _scaled_folds(kind: str, X: Any, fold: np.ndarray, w: np.ndarray | None) -> Iterator[tuple[Any, ...]]:
+    """For each fold the masks of the other rows and of its own, and both as the others scale them."""
+    for each in range(fold.max() + 1):
+        train, held_out = fold != each, fold == each
+        if train.any():
+            state = scaling_fit(kind, X[train], sample_weight=some_weights(w, train))
+            yield train, held_out, scaling_apply(state, X[train]), scaling_apply(state, X[held_out])
+
+
+def _scaling_score(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray, w: np.ndarray | None) -> float:
     """Mean over the folds of the macro average precision; 0 of a fold without a positive row."""
     total, Y, known = 0.0, labels.Y.toarray() > 0, labels.known_cells
     T = with_weighted_means(labels, w).Y.toarray()
-    for each in range(fold.max() + 1):
-        train, held_out = fold != each, fold == each
-        if not train.any():
-            continue
-        own = some_weights(w, train)
-        state = scaling_fit(kind, X[train], sample_weight=own)
-        readout = fit_readout(scaling_apply(state, X[train]), T[train], weights=own)
-        scores, cells = readout.scores(scaling_apply(state, X[held_out])), None if known is None else known[held_out]
+    for train, held_out, rows, new in _scaled_folds(kind, X, fold, w):
+        scores = fit_readout(rows, T[train], weights=some_weights(w, train)).scores(new)
+        cells = None if known is None else known[held_out]
         value = macro_average_precision(Y[held_out], scores, known=cells, sample_weight=some_weights(w, held_out)).value
         total += value if np.isfinite(value) else 0.0
     return total
 
 
-def _scaling_score_of_outputs(kind: str, X: Any, outputs: Any, fold: np.ndarray, w: np.ndarray | None = None) -> float:
+def _scaling_score_of_outputs(kind: str, X: Any, outputs: Any, fold: np.ndarray, w: np.ndarray | None) -> float:
     """Minus the sum over the folds of the squared errors of F on known cells."""
     outputs = outputs if w is None else held_under(outputs, w)
     F, known, total = outputs.with_means().Y.toarray(), outputs.known_cells, 0.0
-    for each in range(fold.max() + 1):
-        train, held_out = fold != each, fold == each
-        if not train.any():
-            continue
+    for train, held_out, rows, new in _scaled_folds(kind, X, fold, w):
         own = some_weights(w, train)
-        state = scaling_fit(kind, X[train], sample_weight=own)
-        rows = scaling_apply(state, X[train])
         coef, intercept = ridge_fit(rows, F[train], loo_penalty(rows, F[train], own), weights=own)
-        missed = F[held_out] - scaling_apply(state, X[held_out]) @ coef - intercept
+        missed = F[held_out] - new @ coef - intercept
         squares = missed**2 if w is None else w[held_out, None] * missed**2
         total -= float(np.sum(squares[... if known is None else known[held_out]]))
     return total
@@ -410,7 +411,7 @@ def _scaling_score_of_outputs(kind: str, X: Any, outputs: Any, fold: np.ndarray,
 
 def inner_folds(n: int, groups: Any, n_folds: int, seed: int) -> np.ndarray:
     """The fold of each of n rows, at random; a group stays in one fold where there are several groups."""
-    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    unit = row_units(n, groups)
     unit = np.arange(n) if unit.max() == 0 else unit
     count = unit.max() + 1
     return (np.random.default_rng(seed).permutation(count) % min(n_folds, count))[unit]

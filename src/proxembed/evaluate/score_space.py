@@ -104,13 +104,13 @@ class ScoreSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def transform(self, X: Any) -> np.ndarray:
         """The places of rows X (m, d), (m, n_components_)."""
         check_is_fitted(self, "rival_")
-        Z = self._of_numbers(X) if self._kept_ is not None else self.label_scores(X) + 0.5 * self.at_targets
+        if self._kept_ is not None:
+            Z = np.asarray(self.rival_.predict_factor(X))[:, self._kept_]
+        else:
+            Z = self.label_scores(X) + 0.5 * self.at_targets
         seen = self._seen.find(X)
         Z[seen >= 0] = self._placed[seen[seen >= 0]]
         return Z
-
-    def _of_numbers(self, X: Any) -> np.ndarray:
-        return np.asarray(self.rival_.predict_factor(X))[:, self._kept_]
 
     def label_scores(self, X: Any) -> np.ndarray:
         """The scores of the labels of rows X (m, d), (m, c)."""

@@ -207,8 +207,8 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         if len(part.latest) > LATEST:
             part.latest.popitem(last=False)
     part.latest.move_to_end(key)
-    found, told = part.latest[key]
-    for message in told:
+    found, messages = part.latest[key]
+    for message in messages:
         warnings.warn(message, stacklevel=2)
     return found
 

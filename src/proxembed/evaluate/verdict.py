@@ -135,7 +135,7 @@ def judge(
         return verdict | {"lacks": gains.basis}
     rivals = [entry for entry in entries if entry["rival"] and entry is not raw]
     margins, predict, near = Margins(tolerance, constant), predict_measure(names), neighbor_measure(names)
-    of_map, rivals_map = ([entry for entry in side if entry["k"] == MAP_SIZE] for side in (ours, rivals))
+    of_map, rivals_map = ([entry for entry in side if is_map(entry)] for side in (ours, rivals))
     own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
     by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
     of_rivals = rivals_map, near, gains, margins
@@ -144,9 +144,14 @@ def judge(
         "neighbours": _neighbors(by_near, raw, rivals, (near, new_neighbor_measure(names)), gains, margins),
         "predict": _goal(by_predict, [raw], rivals, predict, gains, margins),
         "compress": _compressed(self_contained, raw, rivals, (predict, near), gains, margins, facts),
-        "map": _map([each for each in by_near if asked == "map" and each["k"] == MAP_SIZE] or of_map, *of_rivals),
+        "map": _map([each for each in by_near if asked == "map" and is_map(each)] or of_map, *of_rivals),
     }
     return verdict | {"goals": corrected({name: goal for name, goal in goals.items() if goal is not None}, asked)}
+
+
+def is_map(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry has two coordinates; where the training rows give one alone, there is an axis and no map."""
+    return bool(entry["k"] == MAP_SIZE == entry["components"])
 
 
 def corrected(goals: dict[str, dict[str, Any]], asked: str | None) -> dict[str, dict[str, Any]]:
@@ -171,9 +176,11 @@ def _goal(
     gains: Gains,
     margins: Margins,
     above_constant: bool = False,
+    gives_way: bool = False,
 ) -> dict[str, Any] | None:
     """The best of ours against the best of some baselines: where these are no better than a constant, or if
-    ``above_constant``, better only if it is better than the constant, too."""
+    ``above_constant``, better only if it is better than the constant, too. ``gives_way``: a baseline below the constant
+    is named as ``below_constant``, and the constant takes its place."""
     goal = _against(ours, bases, rivals, name, gains, margins)
     if goal is None or goal["chance"] is None or not (above_constant or goal["margin"] is None):
         return goal
@@ -182,7 +189,9 @@ def _goal(
     over = _against(ours, [margins.constant], rivals, name, gains, margins)
     known = [each["p"] for each in (goal, over) if each is not None and each["p"] is not None]
     p = max(known) if len(known) == 2 else None
-    if goal["word"] == BETTER and (over is None or over["word"] != BETTER):
+    if gives_way and over is not None and _below(goal):
+        goal = over | {"below_constant": goal["base"]}
+    elif goal["word"] == BETTER and (over is None or over["word"] != BETTER):
         goal = goal | {"word": CANNOT_TELL} if over is None or goal["margin"] is None else over
     return _beside_other_rows(goal | {"p": p}, gains.exchanged(top(ours, name)) if is_near(name) else None)
 
@@ -282,7 +291,8 @@ def _map(
     """The best two coordinates against the best two of a rival; better only where they are better than the same rows
     for every query, too. ``kept``: what the map keeps of the neighbours in X, and what supervised UMAP keeps, or else
     the rival."""
-    goal = _goal(ours, rivals, [], name, gains, margins, above_constant=True) if ours and rivals else None
+    alike = {"above_constant": True, "gives_way": True}
+    goal = _goal(ours, rivals, [], name, gains, margins, **alike) if ours and rivals else None
     if goal is None:
         return None
     rival = next((each for each in rivals if each["arm"] == SupervisedUMAP.title), top(rivals, name))
@@ -290,6 +300,12 @@ def _map(
     kept = None if own is None else {"share": own, "rival": rival["arm"], "rival_share": other}
     goal["highest"] = _highest(rivals, name, gains, goal["base"]) if goal["base"]["k"] else None
     return goal | {"same_rows": goal["chance"], "kept": kept}
+
+
+def _below(goal: dict[str, Any]) -> bool:
+    """Whether the baseline of a goal is below the constant."""
+    sign, chance = sign_of(goal["measure"]), goal["chance"]
+    return chance is not None and sign * (chance - goal["base"]["value"]) > EQUAL
 
 
 def _highest(rivals: list[dict[str, Any]], name: str, gains: Gains, base: dict[str, Any]) -> dict[str, Any] | None:
@@ -407,7 +423,7 @@ def neighbor_measure(names: list[str]) -> str:
 
 
 def new_neighbor_measure(names: list[str]) -> str | None:
-    """The measure of new rows among themselves among the names; None where there is none."""
+    """The measure of new rows among themselves among the names; None if there is none."""
     return next((name for name in names if is_new_near(name)), None)
 
 

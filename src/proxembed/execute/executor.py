@@ -118,9 +118,9 @@ class Executor:
             self._pool = self._stack.enter_context(_pool(self.n_jobs, self.ordered))
         try:
             with ended_quietly(iter(self._pool(self._calls(task, left)))) as results:
-                for number, result, told in results:
+                for number, result, caught in results:
                     del left[number]
-                    _warn_again(told)
+                    _warn_again(caught)
                     yield result
         except GeneratorExit:  # joblib's pool keeps items that it has not dispatched, and would run them later
             self._stack.close()
@@ -139,8 +139,8 @@ class Executor:
         """One item with the machine to itself."""
         try:
             with ended_quietly(iter(_pool(2, True)(self._calls(task, {number: item})))) as results:
-                _, result, told = next(results)
-                _warn_again(told)
+                _, result, caught = next(results)
+                _warn_again(caught)
                 return result
         except ENDED as error:
             if died is None:
@@ -234,9 +234,9 @@ def _end_with_parent() -> None:
         threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
 
 
-def _warn_again(told: list[Warned]) -> None:
+def _warn_again(caught: list[Warned]) -> None:
     """Issue the warnings of a worker process here, where they are collected."""
-    for text, category in told:
+    for text, category in caught:
         warnings.warn(text, category, stacklevel=3)
 
 

@@ -226,7 +226,7 @@ def for_trees(X: Any, unit: np.ndarray) -> Any:
 
 def rows_to_grow_on(X: Any) -> Any:
     """Rows as trees grow on them fastest: dense, or by column where they store few entries. Either gives the same
-    trees, but for targets that rounding makes differ."""
+    trees, except for targets that rounding makes differ."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X)
     cells = X.shape[0] * X.shape[1]

@@ -148,12 +148,10 @@ def table_fit(rows: TableRows, sample_weight: NDArray[np.float64] | None = None)
     if not len(varying) and not words:
         raise ValueError("no column of the table varies between these rows; give more rows, or other columns.")
     scaling = scaling_fit("standard", dense[:, varying], sample_weight=sample_weight) if len(varying) else None
-    feature_names = [names[j] for j in varying] + [name for block in words for name in block.feature_names]
+    feature_names = (*(names[j] for j in varying), *(name for block in words for name in block.feature_names))
     weight = float(np.sqrt(max(1, len(varying))))
-    told, alone = tuple(feature_names), _alone(rows)
-    return TableState(
-        rows.columns, origins, filled, medians, holed, categories, varying, scaling, words, weight, told, alone
-    )
+    learned = (origins, filled, medians, holed, categories, varying, scaling, words, weight, feature_names)
+    return TableState(rows.columns, *learned, _alone(rows))
 
 
 def _alone(rows: TableRows) -> tuple[tuple[str, float], ...]:

@@ -15,6 +15,7 @@ from proxembed.targets.values import dense_labels, sparse_labels
 from .ranks import label_precisions
 
 EPS = float(np.finfo(np.float64).eps)
+EXCHANGED_ROWS = 400  # rows of ``exchange_score``, at most
 
 
 class LabelMean(NamedTuple):
@@ -247,15 +248,15 @@ def is_yes_no(Y: Any) -> bool:
     return bool(Y.shape[1] == 1 or (Y.shape[1] == 2 and (np.asarray(Y.sum(axis=1)).ravel() == 1).all()))
 
 
-def exchange_score(Y: Any, Y_train: Any, weights: Any, *, most: int = 400) -> float:
+def exchange_score(Y: Any, Y_train: Any, weights: Any) -> float:
     """How far rows agree more with their own neighbours than with those of other rows, in standard deviations over all
-    ways to exchange the lists of neighbours among the rows, of ``most`` rows: about normal where features have no part.
-    [hoeffding1951]
+    ways to exchange the lists of neighbours among the rows (400 evenly spaced ones of more): about normal where
+    features have no part. [hoeffding1951]
 
     Parameters as of ``row_jaccard``. Lists that are equal for all rows have 0.
     """
     weights = sp.csr_array(weights)
-    rows = np.unique(np.linspace(0, Y.shape[0] - 1, min(most, Y.shape[0])).astype(int))
+    rows = np.unique(np.linspace(0, Y.shape[0] - 1, min(EXCHANGED_ROWS, Y.shape[0])).astype(int))
     weights = weights[rows]
     near, place = np.unique(weights.indices, return_inverse=True)
     ours, theirs = sparse_labels(Y)[rows].astype(np.float32), sparse_labels(Y_train)[near].astype(np.float32)

@@ -225,17 +225,15 @@ def left_out_neighbor_weights(
     Z_train: Any,
     rows: np.ndarray,
     among: np.ndarray,
-    n_neighbors: int = 10,
-    *,
-    block_bytes: int = 2**26,
-    metric: str = "cosine",
+    n_neighbors: int,
+    metric: str,
 ) -> sp.csr_array:
     """``neighbor_weights`` of rows Z that stand for the training rows of the numbers ``rows`` (m,), each without that
     row among its neighbours: where a training row would be found if it were a new row. The neighbours are some of the
     training rows, of the ascending numbers ``among`` (p,). Returns (m, p)."""
     Z, Z_train, mean = _checked(Z, Z_train, n_neighbors)
     kind, constant = METRICS[metric], METRICS[metric](Z_train, mean).constant
-    train, step, k = kind(Z_train[among], mean, constant), max(1, block_bytes // (8 * len(among))), n_neighbors
+    train, step, k = kind(Z_train[among], mean, constant), max(1, 2**26 // (8 * len(among))), n_neighbors
     own = np.where(np.isin(rows, among), np.searchsorted(among, rows), -1)
     parts = (slice(start, start + step) for start in range(0, Z.shape[0], step))
     found = [_nearest(kind(Z[part], mean, constant), train, min(k, len(among) - 1), own[part]) for part in parts]
@@ -291,6 +289,11 @@ def cosine_frame(Z_train: Any) -> tuple[np.ndarray, float]:
     each row, and the constant, which is appended to it."""
     _, Z_train, mean = _checked(Z_train, Z_train, 1)
     return mean, _Rows(Z_train, mean).constant
+
+
+def framed(Z: Any, mean: Any, constant: float) -> np.ndarray:
+    """Rows (m, k + 1) whose plain cosines are those of ``neighbor_weights``, by the frame of the training rows."""
+    return np.column_stack([np.asarray(Z) - np.asarray(mean), np.full(len(Z), constant)])
 
 
 def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarray]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-SKEWED = 2.0  # skewness of an output above which A@k is also told of ranks
+SKEWED = 2.0  # skewness of an output above which A@k of ranks is reported too
 
 
 @dataclass(frozen=True)

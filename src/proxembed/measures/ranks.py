@@ -33,11 +33,6 @@ class Positives(NamedTuple):
             rows, labels = rows[order], labels[order]
         return cls(rows, labels, np.bincount(labels, minlength=c))
 
-    def of_label(self, label: int) -> slice:
-        """The places of a label's cells."""
-        start = int(self.starts[label])
-        return slice(start, start + int(self.counts[label]))
-
     @property
     def starts(self) -> np.ndarray:
         """The place of the first cell of each label."""

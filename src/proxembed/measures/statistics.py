@@ -134,13 +134,13 @@ def choose(values: np.ndarray, anchor: Sequence[bool] | None = None, kept: np.nd
     at = _choose(values, anchor)
     if kept is None:
         return at
-    shares, best = _means(kept), int((_means(values) >= _means(values).max() - EQUAL).argmax())
+    shares, best = finite_means(kept), int((finite_means(values) >= finite_means(values).max() - EQUAL).argmax())
     able = np.isfinite(shares) & [i in (at, best) or not _is_ahead(values[best] - own) for i, own in enumerate(values)]
     return int(np.where(able, shares, -np.inf).argmax()) if able[at] else at
 
 
 def _choose(values: np.ndarray, anchor: Sequence[bool] | None) -> int:
-    means = _means(values)
+    means = finite_means(values)
     best = int((means >= means.max() - EQUAL).argmax())
     own = np.flatnonzero(np.zeros(len(values), dtype=bool) if anchor is None else np.asarray(anchor))
     if len(own) == 0 or best in own:
@@ -167,13 +167,13 @@ def repeated_scores(
 
 
 def expected_score(repeated: np.ndarray | None) -> float | None:
-    """The mean of the scores of a repeated choice where they are defined; None where there is none."""
+    """The mean of the scores of a repeated choice where they are defined; None if there is none."""
     known = [] if repeated is None else repeated[np.isfinite(repeated)]
     return float(np.mean(known)) if len(known) else None
 
 
-def _means(values: np.ndarray) -> np.ndarray:
-    """The mean of each over the folds on which it is defined, -inf where there is none."""
+def finite_means(values: np.ndarray) -> np.ndarray:
+    """The mean of the finite values of each row; -inf for a row without any."""
     known = np.isfinite(values)
     sums = np.where(known, values, 0.0).sum(axis=1)
     return np.where(known.any(axis=1), sums / np.maximum(known.sum(axis=1), 1), -np.inf)
@@ -192,11 +192,16 @@ def t_tested(gain: float, error: float, units: int) -> dict[str, Any]:
     return {"gain": gain, "interval": [gain - half, gain + half], "p": p}
 
 
-def drawn_weights(n: int, groups: Any = None, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndarray:
+def row_units(n: int, groups: Any = None) -> np.ndarray:
+    """The number of the unit of each of n rows: its group, or the row itself without groups."""
+    return np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+
+
+def drawn_weights(n: int, groups: Any = None, n_draws: int = N_DRAWS) -> np.ndarray:
     """How often each row is drawn: (n_draws, n) whole numbers; the rows of a group are drawn together."""
-    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    unit = row_units(n, groups)
     count = unit.max() + 1
-    return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=n_draws)[:, unit]
+    return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=n_draws)[:, unit]
 
 
 def redrawn_gain(
@@ -368,7 +373,7 @@ def unseen_variance(parts: np.ndarray, groups: Any = None, sample_weight: np.nda
     [mackinnon1985some]; where one has all of them, it deviates from the mean over labels [lumley2010complex].
     ``sample_weight``: how often each row counts; None: once.
     """
-    unit = np.arange(len(parts)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    unit = row_units(len(parts), groups)
     rows, labels = np.nonzero(np.isfinite(parts))
     labels = np.unique(labels, return_inverse=True)[1]
     w = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
-from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
+from proxembed.estimator.wrapper import METHOD, TemplateWrapper, refuse_features
 from proxembed.params import methods, param
 
 from .fisher import FDA
@@ -20,9 +20,8 @@ class ClassesOfRows(TemplateWrapper, labels="multi", abstract=True):
 
     method: SpectralEmbedder | None = param(
         default=None,
+        like=METHOD,
         kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
         search=methods("single"),
         doc="Any single-label method, Kernelized ones too; None: FDA().",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.wrapper import LabelledFeatures, refuse_features
+from proxembed.estimator.wrapper import METHOD, LabelledFeatures, refuse_features
 from proxembed.features.leaves import LeafMap, forest_targets, grown
 from proxembed.params import SEED, methods, param
 from proxembed.splits.splits import Split, stratified_folds
@@ -97,9 +97,8 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
     attributes = ""
     method: SpectralEmbedder | None = param(
         default=None,
+        like=METHOD,
         kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
         search=methods("multi"),
         doc="Any projection method; None: OPLS().",
     )
@@ -165,28 +164,6 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
     def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
         rows = super()._validate(X, y, weights)
         return self.filled(rows, weights)
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow the forest and find the projection.
-
-        Parameters
-        ----------
-        X : (n, d) array or CSR of float32 or float64
-        y : labels or numbers
-            As the wrapped method takes them.
-        sample_weight : (n,) numbers >= 0, optional
-            How often each row counts; a row of weight 0 counts as absent.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            With the argument, what is allowed and the remedy.
-        """
-        return SpectralEmbedder.fit(self, X, y, sample_weight)
 
     @property
     def n_leaves_(self) -> int:

@@ -17,7 +17,7 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.known_blocks import moved_centroids
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
+from proxembed.estimator.wrapper import METHOD, TemplateWrapper, refuse_features
 from proxembed.features.kernel import gaussian_coordinates, kernel_coordinates, kernel_map, least_loo, tuning_rows
 from proxembed.features.prototypes import PROTOTYPES, prototypes
 from proxembed.pairs.relation import (
@@ -170,9 +170,8 @@ class Kernelized(TemplateWrapper, labels="multi"):
     attributes = ""
     method: SpectralEmbedder | None = param(
         default=None,
+        like=METHOD,
         kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
         search=methods("multi"),
         doc="Any projection method; None: OPLS().",
     )

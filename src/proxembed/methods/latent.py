@@ -26,7 +26,7 @@ from proxembed.estimator.known_blocks import refuse_once
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC, KnowsRanges
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, summed_rows
-from proxembed.estimator.validation import in_range
+from proxembed.estimator.validation import in_range, index_of
 from proxembed.estimator.weights import WeightedRows
 from proxembed.params import log, param
 from proxembed.targets.outputs import OutputReading
@@ -321,7 +321,7 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
         )
         axes = (
             scale[:, None] * self.scaled(found, rows) / np.sqrt(found.eigenvalues)
-        )  # Z = [Y, X] axes, but for a level
+        )  # Z = [Y, X] axes, except for a level
         self.eigenvalues_, self.solver_, self.embedding_ = found.eigenvalues, found.solver, None
         self._regress(blocks, rows.totals, axes)
         self.release()
@@ -494,7 +494,7 @@ class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, f
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks
         if self._labels is None:
-            index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+            index = index_of(X)
             X = self._input(X, reset=False)
             raw = CentredMatrix(X, self.mean_).dot(self.coef_.T) + self._reading_.level
             return self._reading_.decoded(in_range(raw, X, np.float64), self.extrapolate, index)

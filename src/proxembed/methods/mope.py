@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -276,26 +276,7 @@ class MOPE(OfLowRank, PencilEmbedder, NeighborProjection, labels="multi"):
             positive_only=self.objective != "laplacian",
         )
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the projection; rows may have weights where label sets alone count.
-
-        Parameters
-        ----------
-        X : (n, d) array or CSR of float32 or float64, or RowBlocks with y in the blocks
-        y : labels in any form of ``LabelMatrix``
-        sample_weight : (n,) numbers >= 0, optional
-            How often each row counts; a row of weight 0 counts as absent.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            With the argument, what is allowed and the remedy.
-        """
-        return SpectralEmbedder.fit(self, X, y, sample_weight)
+    fit = SpectralEmbedder.fit  # rows may have weights where label sets alone count
 
     @property
     def weighs_rows(self) -> bool:

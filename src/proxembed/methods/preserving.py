@@ -202,7 +202,7 @@ class OLPP(DistinctRows, KeepsVariance, NeighborProjection):
 
     @property
     def traits(self) -> Traits:
-        """Components of positive eigenvalue, but for the costs of a Laplacian."""
+        """Components of positive eigenvalue, except for the costs of a Laplacian."""
         return replace(super().traits, positive_only=self.objective == "proximity")
 
     @property

@@ -189,7 +189,7 @@ class RelationFeatures(Embedder):
         kw_only=False,
         search=tuple(kind for kind in RELATIONS if kind != "kendall"),
         doc="The measure; kendall compares all pairs of features, geodesic is the Gaussian of the shortest path from a "
-        "row to a prototype along the graph of the prototypes' n_neighbors, 0 where there is none.",
+        "row to a prototype along the graph of the prototypes' n_neighbors, 0 if there is none.",
     )
     tau: float | None = param(
         default=None,

@@ -117,10 +117,10 @@ class RowEncoder(TransformerMixin, BaseEstimator):
         X = as_frame(X) if self.of_cells_ else X
         labels = {str(label): label for label in X.columns} if hasattr(X, "iloc") else None
         if labels is None or (missing := [name for name in self.columns_ if name not in labels]):
-            told = "is none" if labels is None else f"lacks {few_names(missing)}"
+            fault = "is none" if labels is None else f"lacks {few_names(missing)}"
             raise ValueError(
                 f"the encoder of this model takes a pandas DataFrame with the columns {few_names(self.columns_)}, and "
-                f"X {told}."
+                f"X {fault}."
             )
         return X[[labels[name] for name in self.columns_]]
 

@@ -14,7 +14,7 @@ from proxembed.estimator.neighborly import DistinctRows
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import counted_for, held_under
-from proxembed.estimator.wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
+from proxembed.estimator.wrapper import METHOD, MethodWrapper, TemplateWrapper, innermost, refuse_features
 from proxembed.params import Param, methods, param
 from proxembed.targets.known import warn_partly_known
 from proxembed.targets.labels import LabelMatrix
@@ -126,17 +126,15 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
     members = ("supervised", "unsupervised")
     supervised: SpectralEmbedder | None = param(
         default=None,
+        like=METHOD,
         kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
         search=methods("multi"),
         doc="Any method that takes labels; None: MESD(FDA()).",
     )
     unsupervised: SpectralEmbedder | None = param(
         default=None,
+        like=METHOD,
         kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
         search=methods(None),
         doc="Any method that takes none; None: OLPP().",
     )

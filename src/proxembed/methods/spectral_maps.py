@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -405,21 +405,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Place the rows.
-
-        Parameters
-        ----------
-        X : (n, d) array or CSR of float32 or float64
-        y : ignored
-        sample_weight : (n,) numbers >= 0, optional
-            How often each row counts; ``embedding_`` has no row of weight 0.
-
-        Returns
-        -------
-        self
-        """
-        return SpectralEmbedder.fit(self, X, y, sample_weight)
+    fit = SpectralEmbedder.fit  # not DirectEmbedder's, which refuses weights
 
     @property
     def weighs_rows(self) -> bool:

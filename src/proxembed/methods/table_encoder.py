@@ -177,8 +177,8 @@ def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
         raise ValueError(f"X cannot be encoded: {'; '.join(faults)}. Leave these columns out.")
     columns = [each.column for each in readings if each.column is not None]
     if not columns:
-        told = few_notes((each.name, f"{each.name}: {each.words}") for each in readings)
-        raise ValueError(f"X has no column that is a feature: {'; '.join(told)}.")
+        notes = few_notes((each.name, f"{each.name}: {each.words}") for each in readings)
+        raise ValueError(f"X has no column that is a feature: {'; '.join(notes)}.")
     rows = TableRows(columns, [column.parse(*table[column.name].coded[::-1]) for column in columns])
     return rows, tuple(few_notes((each.name, each.note) for each in readings if each.note))
 

@@ -23,8 +23,8 @@ from proxembed.estimator.nested import Nested
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.validation import in_range
-from proxembed.estimator.weights import checked_weights, present_rows
+from proxembed.estimator.validation import in_range, index_of
+from proxembed.estimator.weights import weighed_rows
 from proxembed.features.leaves import forest_targets
 from proxembed.measures.metrics import row_jaccard
 from proxembed.measures.neighbors import left_out_neighbor_weights
@@ -187,7 +187,7 @@ def standing(T: np.ndarray, known: np.ndarray, share: float) -> np.ndarray:
 def left_out_jaccard(P: np.ndarray, T: np.ndarray, known: np.ndarray, placing: Placing, labels: int) -> float:
     """Jaccard@10 of the rows of fit, each found as a new row among the others; of the first ``labels`` columns."""
     rows, among = evenly_spaced(len(P), MOST_QUERIES), standing(T, known, placing.share)
-    near = left_out_neighbor_weights(placing.new(P[rows]), placing.own(P, T, known), rows, among, NEIGHBORS)
+    near = left_out_neighbor_weights(placing.new(P[rows]), placing.own(P, T, known), rows, among, NEIGHBORS, "cosine")
     Y, some = T[:, :labels] >= 0.5, known[:, :labels]
     cells = {} if some.all() else {"known_train": some[among], "known": some[rows]}
     return float(row_jaccard(Y[rows], Y[among], near, **cells).mean())
@@ -198,7 +198,7 @@ def left_out_agreement(P: np.ndarray, cells: OutputCells, placing: Placing) -> f
     F, known, rows = cells.F, cells.mask > 0, evenly_spaced(len(P), MOST_QUERIES)
     among = standing(F, known, placing.share)
     Z = placing.own(P, F, known)
-    near = left_out_neighbor_weights(placing.new(P[rows]), Z, rows, among, NEIGHBORS, metric="euclidean")
+    near = left_out_neighbor_weights(placing.new(P[rows]), Z, rows, among, NEIGHBORS, "euclidean")
     return float(mean_over_outputs(agreement_each(cells.take(rows), near_outputs(near, F[among], known[among]))))
 
 
@@ -331,9 +331,7 @@ class TargetSpace(
         """
         with self._learning():
             check_params(self)
-            weights = None
-            if sample_weight is not None:
-                X, y, weights = present_rows(X, y, checked_weights(sample_weight, X, y))
+            X, y, weights = weighed_rows(X, y, sample_weight)
             self._fit_rows(self._validate(X, y, weights))
         return self
 
@@ -358,7 +356,7 @@ class TargetSpace(
         labels: Any = rows.labels
         numbers = not isinstance(labels, LabelMatrix)
         known, number = _of_outputs(rows) if numbers else _of_labels(rows)
-        self._asked(np.ones(known.T.shape[1]), known.T.shape[1])  # too many are refused before anything is learned
+        self._count(np.ones(known.T.shape[1]), known.T.shape[1])  # too many are refused before anything is learned
         signed = _signed(labels) if numbers else np.ones(known.T.shape[1], dtype=bool)
         self.bases_ = self._chosen_bases(known, bool(signed.any()))
         sizes = Sizes(int(self.n_estimators), int(self.n_neighbors), seed)
@@ -405,14 +403,14 @@ class TargetSpace(
         values, V = descending(products)
         values = np.maximum(values, 0.0)
         bound = int(np.count_nonzero(values > len(values) * np.finfo(float).eps * values[0]))
-        k = self._asked(values, bound)
+        k = self._count(values, bound)
         self.axes_ = fix_signs(V[:, :k])
         self.eigenvalues_ = values[:k]
         self.embedding_ = (S @ self.axes_)[number]
         self.n_components_ = k
 
-    def _asked(self, values: np.ndarray, bound: int) -> int:
-        """How many components there are to be."""
+    def _count(self, values: np.ndarray, bound: int) -> int:
+        """The number of components by ``n_components``, at most ``bound``."""
         k = self.n_components
         if k is None:
             return min(bound, MAX_COMPONENTS)
@@ -504,7 +502,7 @@ class TargetSpace(
             return super().predict(X)
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks
-        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        index = index_of(X)
         checked = self._checked(X)
         reading: Any = self._reading_
         P = self._predictions(lifted(self._scorers, checked))

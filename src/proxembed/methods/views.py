@@ -31,7 +31,7 @@ from proxembed.estimator.weights import (
     weights_of,
     with_weighted_means,
 )
-from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
+from proxembed.estimator.wrapper import METHOD, LabelledFeatures, TemplateWrapper, refuse_features
 from proxembed.features.leaves import forest_targets
 from proxembed.features.scaling import Block, scaled
 from proxembed.pairs.relation import column_deviations
@@ -285,9 +285,8 @@ class Views(LabelledFeatures, labels="multi"):
     attributes = ""
     method: SpectralEmbedder | None = param(
         default=None,
+        like=METHOD,
         kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
         search=methods("multi"),
         doc="Any projection method; None: Kernelized(OPLS()).",
     )

@@ -168,10 +168,15 @@ def prototype_scales(prototypes: Any, n_scale: int = 7) -> np.ndarray:
     return np.concatenate([_nearest_distances(np.sqrt(pairs.d2), n_scale) for _ in pairs.blocks()])
 
 
+def check_integer(name: str, value: Any, least: int) -> None:
+    """Raise a ValueError for what is not an integer of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name}={value!r} is out of range: an integer of at least {least} is needed.")
+
+
 def _nearest_distances(distance: np.ndarray, K: int) -> np.ndarray:
     """The K-th smallest positive entry of each row, or the last; 0 for rows without a positive entry."""
-    if isinstance(K, bool) or not isinstance(K, int | np.integer) or K < 1:
-        raise ValueError(f"n_scale={K!r} is out of range: an integer of at least 1 is needed.")
+    check_integer("n_scale", K, 1)
     rank = min(int(K), distance.shape[1]) - 1
     nearest = np.partition(np.where(distance > 0, distance, np.inf), rank, axis=1)[:, rank]
     return np.where(np.isfinite(nearest), nearest, distance.max(axis=1))
@@ -209,8 +214,7 @@ def median_squared_distance(X: Any, *, max_rows: int = 2000, seed: int = 0) -> f
     """Median of |x_i - x_j|^2 over pairs i < j of at most ``max_rows`` rows (drawn with ``seed``): the usual tau of the
     Gaussian; the mean if the median is 0, and 1 if that is 0 too."""
     X = float_matrix(X)
-    if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 2:
-        raise ValueError(f"max_rows={max_rows!r} is out of range: an integer of at least 2 is needed.")
+    check_integer("max_rows", max_rows, 2)
     if X.shape[0] > max_rows:
         X = X[np.sort(np.random.default_rng(seed).choice(X.shape[0], max_rows, replace=False))]
     n = X.shape[0]

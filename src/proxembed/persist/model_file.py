@@ -104,13 +104,17 @@ model = proxembed.load("NAME.skops"{trusted})  # {runs}
 {call}
 ```
 X_new holds the columns of the training data: {columns}.{cuts}"""
-CUTS = """
-A label is predicted where its score exceeds its cut: that of largest F1 on cross-fitted scores of the training rows,
-nearer to the cut of all labels together the fewer rows have the label."""
+CUTS = (
+    "A label is predicted where its score is above its cut: that of largest F1 on cross-fitted scores of the training "
+    "rows, nearer to the cut of all labels together the fewer rows have the label. Such a cut finds more rows of rare "
+    "labels, and makes more answers wrong, than to predict what is more probable, which proxembed predict --cut 0.5 "
+    "does; --probabilities writes the probabilities (in Python predict_proba)."
+)
 MATRIX = "an array, or a sparse matrix, of {} features in their order, or a DataFrame, whose columns go by name"
 TABLE = "a DataFrame with {}"
 TRUST = """
 The encoder in front of the model is code of others, which runs only where its names are trusted: {}."""
+MEANS = "Means over the held-out folds, where a method predicts by a ridge unless it predicts by itself:"
 LIMITS = """## Limits
 - New rows need the same features, measured alike. What was learned on other rows need not hold.
 - The rows that the model was fitted on look better in its embedding than new rows do: judge it on held-out rows."""
@@ -178,7 +182,7 @@ def model_card(
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
         "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset, chosen, steps[0], sampled)),
         "## Evidence\n" + _evidence(summary, dataset is not None and dataset.outputs is not None),
-        _use(chosen, dataset),
+        _use(chosen, dataset, summary),
         LIMITS,
     ]
     if command is not None:
@@ -252,7 +256,7 @@ def _output_lines(facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _use(model: Any, dataset: Any) -> str:
+def _use(model: Any, dataset: Any, summary: Mapping[str, Any] | None) -> str:
     """How to embed and predict, for the program and in three lines of Python."""
     call, predict, foreign = "Z = model.transform(X_new)", "", foreign_of_encoder(model)
     flags = "".join(f" --trust {name}" for name in foreign)
@@ -264,12 +268,13 @@ def _use(model: Any, dataset: Any) -> str:
     if dataset is not None and (dataset.source or {}).get("format") == "table" and not hasattr(dataset.X, "dtype"):
         columns = TABLE.format(", ".join(map(_plain, dataset.feature_names)))
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    cuts = CUTS if hasattr(last, "global_cut_") and last.cuts_ is not None else ""
+    answers = f" {_plain(summary['verdict']['answers'])}" if summary and summary["verdict"].get("answers") else ""
+    cuts = f"\n{CUTS}{answers}" if hasattr(last, "global_cut_") and last.cuts_ is not None else ""
     facts = {"predict": predict, "call": call, "columns": columns, "cuts": cuts, "flags": flags}
     if not foreign:
         return USE.format(**facts, trusted="", runs="runs no code of the file")
-    told = TRUST.format(", ".join(map(_code, foreign)))
-    return USE.format(**facts, trusted=f", trusted={list(foreign)}", runs="runs the code that is named") + told
+    trust = TRUST.format(", ".join(map(_code, foreign)))
+    return USE.format(**facts, trusted=f", trusted={list(foreign)}", runs="runs the code that is named") + trust
 
 
 def _evidence(summary: Mapping[str, Any] | None, numbers: bool) -> str:
@@ -279,11 +284,11 @@ def _evidence(summary: Mapping[str, Any] | None, numbers: bool) -> str:
     verdict, names = summary["verdict"], summary["measures"]
     head = "| arm | k | " + " | ".join(map(_plain, names)) + " |\n|" + "---|" * (2 + len(names))
     goals = [
-        f"- **{_plain(goal['title'])}: {_plain(goal['word'])}.** {_plain(goal['sentence'])}"
+        f"- **{_plain(goal['title'])}: {_plain(goal.get('said', goal['word']))}.** {_plain(goal['sentence'])}"
         for goal in verdict["goals"].values()
     ]
     answer = [_plain(verdict["headline"]), ""] if summary.get("saved") and verdict.get("headline") else []
-    lines = [*answer, *(goals or [_plain(verdict["text"])]), "", _plain(verdict["note"]), "", head]
+    lines = [*answer, *(goals or [_plain(verdict["text"])]), "", _plain(verdict["note"]), "", MEANS, "", head]
     for entry in summary["best"]:
         means = [entry["scores"][name]["mean"] for name in names]
         scores = ["-" if mean is None or math.isnan(mean) else f"{mean:.3f}" for mean in means]
@@ -451,7 +456,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
 
 
 def load_source(path: str | Path) -> dict[str, Any] | None:
-    """How the training rows of a saved model were read; None where ``save`` was not told."""
+    """How the training rows of a saved model were read; None if ``save`` got no source."""
     path = Path(path)
     return _read_facts(path.read_bytes(), path)["source"]
 
@@ -562,8 +567,8 @@ def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
             "`proxembed search` or proxembed.save. Data sets are read by proxembed.data.read."
         )
     found, saved_by = facts.get("format"), facts.get("proxembed")
-    told = isinstance(saved_by, str) and saved_by.isprintable() and isinstance(facts.get("source"), dict | None)
-    if type(found) is not int or not told:
+    described = isinstance(saved_by, str) and saved_by.isprintable() and isinstance(facts.get("source"), dict | None)
+    if type(found) is not int or not described:
         raise _damaged(path, ValueError(f"{FACTS} lacks its facts"))
     if found not in (FORMAT, *FORMER_FORMATS):
         raise ValueError(

@@ -22,6 +22,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed.algebra.arrays.blas import in_threads, threads
+from proxembed.algebra.arrays.matrix import canonical_csr
 from proxembed.execute.executor import own_configuration
 
 from .distances import METRICS, canonical, check_metric, pair_distances
@@ -282,10 +283,7 @@ def _by_object(transformer: Any, X: Any, Q: Any) -> np.ndarray:
             f"algorithm={transformer!r} must transform {Q.shape[0]} rows into a sparse {Q.shape[0]} x {X.shape[0]} "
             "graph of neighbours."
         )
-    graph = graph.tocsr()
-    if not graph.has_canonical_format:  # a row that is listed twice is one neighbour
-        graph = graph.copy()
-        graph.sum_duplicates()
+    graph = canonical_csr(graph)  # a row that is listed twice is one neighbour
     counts = np.diff(graph.indptr)
     near = np.full((Q.shape[0], int(counts.max(initial=0))), -1, dtype=np.intp)
     row = np.repeat(np.arange(Q.shape[0]), counts)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.blas import in_threads
+from proxembed.algebra.arrays.blas import each_in_threads
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.params import call_for_array
 
@@ -247,17 +247,14 @@ def _set_lists(
     order = np.argsort(G.index, kind="stable")
     first = np.sort(order[rank_in(G.index[order], G.u) < L])
     kind = G.index[first]
-    everyone, parts = np.arange(G.u), list(row_blocks(G.u, IN_CACHE * max(G.u, len(first))))
-    found: list[Any] = [None] * len(parts)
+    everyone = np.arange(G.u)
 
-    def work(chosen: slice) -> None:
-        for number in range(chosen.start, chosen.stop):
-            part = parts[number]
-            value = psi(w, G.of_sets(everyone[part], everyone))[:, kind]
-            row, column = _largest(value, L)
-            found[number] = np.bincount(row, minlength=part.stop - part.start), first[column], value[row, column]
+    def work(part: slice) -> tuple[np.ndarray, ...]:
+        value = psi(w, G.of_sets(everyone[part], everyone))[:, kind]
+        row, column = _largest(value, L)
+        return np.bincount(row, minlength=part.stop - part.start), first[column], value[row, column]
 
-    in_threads(work, len(parts), 1)
+    found = each_in_threads(work, row_blocks(G.u, IN_CACHE * max(G.u, len(first))))
     counts, rows, values = (np.concatenate(column) for column in zip(*found, strict=True))
     return np.concatenate([[0], np.cumsum(counts)]), rows, values
 
@@ -311,18 +308,14 @@ def _settled(
 def _by_blocks(G: LabelSimilarity, K: int, W: WeightBlocks, psi: Combination) -> sparse.csr_array:
     """All weights of a block of rows at a time."""
     n, everyone = G.n, np.arange(G.u)
-    parts = list(row_blocks(n, IN_CACHE * n))
-    found: list[Any] = [None] * len(parts)
 
-    def work(chosen: slice) -> None:
-        for number in range(chosen.start, chosen.stop):
-            part = parts[number]
-            value = psi(_block(W, part, n), G.of_sets(G.index[part], everyone)[:, G.index])
-            value[np.arange(len(value)), np.arange(part.start, part.stop)] = 0.0
-            row, column = _largest(value, K)
-            found[number] = row + part.start, column, value[row, column]
+    def work(part: slice) -> tuple[np.ndarray, ...]:
+        value = psi(_block(W, part, n), G.of_sets(G.index[part], everyone)[:, G.index])
+        value[np.arange(len(value)), np.arange(part.start, part.stop)] = 0.0
+        row, column = _largest(value, K)
+        return row + part.start, column, value[row, column]
 
-    in_threads(work, len(parts), 1)
+    found = each_in_threads(work, row_blocks(n, IN_CACHE * n))
     row, column, value = (np.concatenate(column) for column in zip(*found, strict=True))
     return _graph(row, column, value, n)
 

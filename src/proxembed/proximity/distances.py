@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.matrix import row_squares
+from proxembed.algebra.arrays.matrix import canonical_csr, row_squares
 
 METRICS = ("euclidean", "cosine", "precomputed")
 DIGITS = 12
@@ -43,13 +43,7 @@ def check_distances(D: Any, name: str = "X") -> np.ndarray:
 def canonical(X: Any, metric: str = "euclidean") -> Any:
     """Rows as distances use them: an array or canonical CSR; for the cosine unit rows (zero rows stay zero)."""
     check_metric(metric)
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    else:
-        X = np.asarray(X)
+    X = canonical_csr(X) if sparse.issparse(X) else np.asarray(X)
     if metric != "cosine":
         return X
     X = moderate(X)
@@ -213,7 +207,7 @@ class Side:
         self.kept = np.empty((len(order), width), dtype=plan.dtype) if keep else None
         self.rare: list[Any] = [None] * len(self.blocks)
         for b, part in enumerate(self.blocks):
-            made, rare = self._made(part)
+            made, rare = self._computed_tile(part)
             self.rare[b] = None if rare is None else (rare, sparse.csr_array(rare.T))
             if self.kept is not None:
                 self.kept[part] = made
@@ -228,7 +222,7 @@ class Side:
 
     def left(self, b: int) -> np.ndarray:
         """[x, |x|^2, 1] of a block, less what rounding may add to the tile."""
-        return self._made(self.blocks[b])[0] if self.kept is None else self.kept[self.blocks[b]]
+        return self._computed_tile(self.blocks[b])[0] if self.kept is None else self.kept[self.blocks[b]]
 
     def right(self, b: int) -> np.ndarray:
         """[-2x, 1, |x|^2] of a block."""
@@ -237,7 +231,7 @@ class Side:
         made[:, -2:] = made[:, :-3:-1]
         return made
 
-    def _made(self, part: slice) -> tuple[np.ndarray, sparse.csr_array | None]:
+    def _computed_tile(self, part: slice) -> tuple[np.ndarray, sparse.csr_array | None]:
         plan, rows, rare = self.plan, self.X[self.order[part]], None
         if plan.frequent is not None:
             other = np.ones(rows.shape[1], dtype=bool)

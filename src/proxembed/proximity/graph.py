@@ -12,12 +12,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from proxembed.algebra.arrays.blas import in_threads, one_pool
+from proxembed.algebra.arrays.blas import each_in_threads, in_threads, one_pool
 from proxembed.algebra.arrays.matrix import Matrix, guard_dense, short_indices
 
 from .backends import Neighbors, check_any_metric, check_shapes, nearest
 from .distances import Side, canonical, check_distances, pair_distances, plan_tiles, tile
-from .search import all_distances, as_cosine, each_in_threads, is_measured, pairs_within, rounded_up
+from .search import all_distances, as_cosine, is_measured, pairs_within, rounded_up
 
 OF_NEIGHBORS = ("undirected", "mutual", "directed")
 GRAPH_KINDS = (*OF_NEIGHBORS, "closeness", "full")
@@ -221,7 +221,7 @@ SMALL_COMPONENT = 64
 
 
 def geodesics(graph: Any, sources: np.ndarray | None = None) -> np.ndarray:
-    """Lengths of the shortest paths from the sources to every row; inf where there is none.  [tenenbaum2000isomap]"""
+    """Lengths of the shortest paths from the sources to every row; inf if there is none.  [tenenbaum2000isomap]"""
     graph = short_indices(sorted_edges(graph))
     sources = np.arange(graph.shape[0]) if sources is None else np.asarray(sources, dtype=np.intp)
     guard_dense((len(sources), graph.shape[0]), "The geodesic distances")

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from proxembed.algebra.arrays.blas import in_threads, symmetrise
+from proxembed.algebra.arrays.blas import each_in_threads, symmetrise
 from proxembed.algebra.arrays.matrix import guard_dense, row_blocks, row_squares
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, eigenvalues, fix_signs
 from proxembed.pairs.formulas import PairMeasure, SetPairs, cosine, gaussian, measures_for, ratio
@@ -492,13 +492,11 @@ class LabelSimilarity:
     def _of_all_sets(self) -> np.ndarray:
         guard_dense((self.u, self.u), "The similarities of all label sets")
         everyone, G = np.arange(self.u), np.empty((self.u, self.u))
-        parts = list(row_blocks(self.u, self.u))
 
-        def work(chosen: slice) -> None:
-            for part in parts[chosen]:
-                G[part] = self.of_sets(everyone[part], everyone)
+        def work(part: slice) -> None:
+            G[part] = self.of_sets(everyone[part], everyone)
 
-        in_threads(work, len(parts), 1)
+        each_in_threads(work, row_blocks(self.u, self.u))
         return symmetrise(G)
 
 
@@ -518,7 +516,7 @@ def label_similarity(
     """G, similarities of rows from their labels, over the largest value; negative ones are 0. [mu2012mesd] ``scheme``:
     "labels" compares label sets as strings of 0 and 1; "latent" their latent variables phi(y) = Py'y; "classes" takes
     the mean similarity of the classes of both rows, G = M^-1 Y Sigma Y' M^-1. Under "labels" and "classes" rows without
-    labels are similar to none, but for the Hamming similarities."""
+    labels are similar to none, except for the Hamming similarities."""
     if scheme not in SCHEMES:
         raise ValueError(f"scheme={scheme!r} is not known; choose one of {', '.join(SCHEMES)}.")
     if tau is not None and not 0.0 < tau < np.inf:

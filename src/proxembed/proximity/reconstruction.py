@@ -135,7 +135,7 @@ def affine_weights(G: np.ndarray, reg: float, d: int) -> np.ndarray:
 
 
 def _nearly_singular(G: np.ndarray) -> bool:
-    """Whether a matrix of trace 1 is singular but for rounding: whether a solution grows beyond all digits."""
+    """Whether a matrix of trace 1 is singular up to rounding: whether a solution grows beyond all digits."""
     b, K, _ = G.shape
     found, regular = solve_batch(G, np.tile(np.random.default_rng(0).standard_normal(K), (b, 1)))
     return not regular or bool(np.abs(found).max(initial=0.0) > SINGULAR)

@@ -7,7 +7,6 @@ bound is above the K-th upper bound so far are dropped; what is left at the end 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -17,7 +16,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from proxembed.algebra.arrays.blas import one_pool, threads
+from proxembed.algebra.arrays.blas import each_in_threads, one_pool, threads
 from proxembed.algebra.arrays.matrix import centred_lengths, fingerprints, guard_dense, multipliers, row_blocks
 from proxembed.params import call_for_array
 
@@ -333,14 +332,6 @@ class Scan:
         pool.settle(self._measured)
         place, row, _, _, far = pool.parts.pop()
         return place, row, far
-
-
-def each_in_threads(work: Callable[..., Any], items: list[Any]) -> list[Any]:
-    """``work(item)`` of all items in their order, by as many threads as there are."""
-    if len(items) <= 1 or threads() == 1:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(threads()) as workers:
-        return list(workers.map(work, items))
 
 
 def _below(D: np.ndarray, limit: np.ndarray, pool: _Pool, axis: int, allowed: np.ndarray | None) -> np.ndarray:

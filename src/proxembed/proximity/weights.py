@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import kendalltau
 
-from proxembed.algebra.arrays.blas import in_threads, one_pool
+from proxembed.algebra.arrays.blas import each_in_threads, in_threads, one_pool
 from proxembed.algebra.arrays.class_blocks import in_groups
 from proxembed.algebra.arrays.matrix import Matrix, centred_lengths, over, row_blocks, row_squares, unit_of
 from proxembed.pairs.formulas import PairMeasure, cosine, measures_for
+from proxembed.pairs.relation import check_integer
 
 from .backends import nearest
 from .distances import DIGITS, canonical, checked, extreme_powers, pair_distances, squared_norms
@@ -180,8 +181,7 @@ def local_scale(
     X: Matrix, n_scale: int = LOCAL_NEIGHBORS, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> np.ndarray:
     """s_i, the distance of each row to its min(n_scale, n - 1)-th nearest other row.  [zelnikmanor2004scaling]"""
-    if isinstance(n_scale, bool) or not isinstance(n_scale, int | np.integer) or n_scale < 1:
-        raise ValueError(f"n_scale={n_scale!r} is out of range: an integer of at least 1 is needed.")
+    check_integer("n_scale", n_scale, 1)
     n = X.shape[0]
     if n < 2:
         return np.zeros(n)
@@ -426,22 +426,22 @@ def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K:
         sides = (rows, row_squares(rows))
         tasks += [(k, sides, slice(s, min(s + ROWS, len(classes[k])))) for s in range(0, len(classes[k]), ROWS)]
 
-    def work(chosen: slice) -> None:
-        for k, (rows, squares), part in tasks[chosen]:
-            d2 = rows[part] @ rows.T
-            d2 = d2.toarray() if sparse.issparse(d2) else d2
-            d2 *= -2.0
-            d2 += squares
-            d2[np.arange(len(d2)), np.arange(part.start, part.stop)] = -np.inf
-            most = min(K, len(squares) - 1)
-            d2.partition(most, axis=1)
-            found = d2[:, most] + squares[part]
-            if np.all(found > 2 * NEAR * squares[part]):
-                scales[k][part] = np.sqrt(found)
-            else:
-                near.add(k)
+    def work(task: Any) -> None:
+        k, (rows, squares), part = task
+        d2 = rows[part] @ rows.T
+        d2 = d2.toarray() if sparse.issparse(d2) else d2
+        d2 *= -2.0
+        d2 += squares
+        d2[np.arange(len(d2)), np.arange(part.start, part.stop)] = -np.inf
+        most = min(K, len(squares) - 1)
+        d2.partition(most, axis=1)
+        found = d2[:, most] + squares[part]
+        if np.all(found > 2 * NEAR * squares[part]):
+            scales[k][part] = np.sqrt(found)
+        else:
+            near.add(k)
 
-    in_threads(work, len(tasks), 1)
+    each_in_threads(work, tasks)
     return near
 
 
@@ -524,15 +524,7 @@ class AllPairs:
         """The largest weight: 1, that of a row with itself, where weights fall with the distance, else by blocks."""
         if self.kind == "constant" or self.measure.median_width:
             return 1.0
-        parts = list(row_blocks(self.n, self.n))
-        found = np.empty(len(parts))
-
-        def work(chosen: slice) -> None:
-            for number in range(chosen.start, chosen.stop):
-                found[number] = self._unscaled(parts[number]).max()
-
-        in_threads(work, len(parts), 1)
-        return float(found.max())
+        return float(np.max(each_in_threads(lambda part: self._unscaled(part).max(), row_blocks(self.n, self.n))))
 
 
 class BlockDistances:

@@ -44,8 +44,13 @@ OF_TABLE = set(
 )  # options of a search that say how the data are read
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
 MODEL = "model.skops"
+COSINE = "--cosine"  # of ``transform``
 PREDICTS = (
     "It writes what is predicted for each row to NEW-predictions.csv; with --scores or --probabilities, these instead."
+)
+BY_CUTS = (
+    "A label is predicted above the cut of largest F1, which finds more rows of rare labels; --cut 0.5 predicts what "
+    "is more probable instead."
 )
 CHOSEN_ANEW = "what the search chooses"
 
@@ -109,18 +114,23 @@ class Run:
         what = "your own new rows" if self.in_python else "a file of your own new rows"
         return f"{self.new_rows} stands for {what}, with the columns of {like}; the labels may be missing."
 
-    def kept_at(self, rival: str, verb: str = "") -> str:
+    def kept_at(self, rival: str, verb: str = "", flag: str = "") -> str:
         """Where a search that keeps a rival writes its model, in words, and the command that uses it (``verb``)."""
         file = f"{self.folder}-{rival.replace(' ', '-')}/rival.skops"
-        use = f" To use it: proxembed {verb} {shlex.quote(file)} {self.new_rows}." if verb else ""
+        use = f" To use it: proxembed {verb} {shlex.quote(file)} {self.new_rows}{flag}." if verb else ""
+        use += f" {self.searched}" * bool(use and flag)
         return f"This search writes its model to {file}.{use}"
 
     def compared(self, numbers: int) -> str:
         """How the numbers of new rows find neighbours, in words."""
+        return f"It writes {counted(numbers + 1)} per row, in NEW-embedding.npz. {self.searched}"
+
+    @property
+    def searched(self) -> str:
+        """Among which rows neighbours are found, and by what."""
         return (
-            f"It writes {counted(numbers)} per row, in NEW-embedding.npz. To find neighbours as here, subtract mean "
-            "from them and from Z of the fitted rows, append constant to both (all three are in "
-            f"{self.folder}/embedding.npz) and compare by cosine."
+            f"With {self.data} in place of {self.new_rows} it writes those of the rows to search among: the neighbours "
+            "of a row are the rows of largest cosine."
         )
 
     def use(self, verb: str) -> str:
@@ -225,16 +235,20 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         goal["lead"] = ""
         kept = run is not None and " --keep-rival " in goal["command"]
         verb = "" if says_use else verb_of(name)
-        goal["command_note"] = run.kept_at(goal["rival"]["arm"], verb) if run is not None and kept else ""
+        goal["command_note"] = (
+            run.kept_at(goal["rival"]["arm"], verb, flag_of(name, goal)) if run is not None and kept else ""
+        )
         says_use = says_use or bool(goal["command_note"])
     set_lead(goals, summary["verdict"].get("asked"))
     if run is not None:
         named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
         for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
-            writes = PREDICTS if goal["command"].startswith("proxembed predict") else ""
+            predicts = goal["command"].startswith("proxembed predict")
+            answers = summary["verdict"].get("answers", "")
+            writes = " ".join([PREDICTS, *[answers, BY_CUTS] * bool(answers)]) if predicts else ""
             goal["command_note"] = f"{writes} {run.placeholder}".strip()
         near = goals.get("neighbours", {"command": "", "measure": ""})
-        if near["command"].startswith("proxembed transform") and "cosine" in near["measure"]:
+        if near["command"].endswith(COSINE):
             near["command_note"] = f"{run.compared(near['components'])} {near['command_note']}".strip()
 
 
@@ -273,6 +287,11 @@ def verb_of(name: str) -> str:
     return "predict" if name == "predict" else "transform"
 
 
+def flag_of(name: str, goal: Mapping[str, Any]) -> str:
+    """What that command takes so that plain cosines are those of the verdict; empty where these are no cosines."""
+    return f" {COSINE}" if name == "neighbours" and "cosine" in goal["measure"] else ""
+
+
 def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
     """The command that does what the advice says; empty where there is nothing to run."""
     taken = who(name, goal)
@@ -284,5 +303,5 @@ def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
         rival = (goal.get("rival") or {"arm": ""})["arm"]
         return run.for_rival(rival) if f" take {rival}, which" in advice(name, goal) else ""
     if taken == SAVED_RIVAL or goal["saved"]:
-        return run.use(verb_of(name))
+        return run.use(verb_of(name)) + flag_of(name, goal) * (not run.in_python)
     return run.for_embedding() if goal["hidden"] else run.for_goal(name)

@@ -12,6 +12,7 @@ from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import TOLERANCE, feature_count
+from proxembed.persist.model_file import CUTS
 from proxembed.tables.notes import counted, visible_texts
 
 from . import views
@@ -19,7 +20,7 @@ from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
 from .measured import figure_number, measured_view
 from .next_steps import Run
-from .plain_words import BOTH_CLASSES, CONSTANT, and_words, glossary, is_yes_no, per_cent
+from .plain_words import BOTH_CLASSES, BY_ITSELF, CONSTANT, and_words, by_itself, glossary, is_yes_no, per_cent
 from .score_histogram import score_view
 from .sections import data_card, leak_warnings
 from .verdict import query_times
@@ -103,6 +104,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         **_constant_words(summary) | _map_and_labels(record) | _shuffled(record.get("diagnosis"), summary),
         "maps": summary["verdict"].get("asked") == "map",
         "per_cent": per_cent,
+        "cuts": "" if summary["dataset"]["single_label"] else f"{CUTS} {summary['verdict'].get('answers', '')}".strip(),
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
         "histogram": score_view(record.get("map")),
         "measured": measured_view(record.get("measured")),
@@ -114,7 +116,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "board": views.board_view(summary["best"], shown[0], ALL_FEATURES),
         "sizes": views.with_gains(summary["leaderboard"], ALL_FEATURES),
         "base": ALL_FEATURES,
-        "predicting": and_words(_predicting(summary["dataset"])),
+        **_read_outs(summary),
         "fold_gain": views.fold_gain_text,
         "matrices": matrix_view(record.get("proximity")),
         "adaptive": adaptive_view(record.get("adaptive")),
@@ -158,6 +160,18 @@ def _constant_words(summary: dict[str, Any]) -> dict[str, Any]:
     both = BOTH_CLASSES[2:] if is_yes_no(summary["dataset"]) else ""
     words = {"explained": True, "glossary": glossary(summary["dataset"].get("outputs") is not None)}
     return {**words, "constant": CONSTANT, "constants": summary.get("constant") or {}, "both_classes": both}
+
+
+def _read_outs(summary: dict[str, Any]) -> dict[str, Any]:
+    """Who predicts by itself: the rivals, the methods, and which entries of the leaderboard are marked and how."""
+    marked = by_itself(summary)
+    own = list(dict.fromkeys(entry["arm"] for entry in summary["best"] if entry.get("reads_features")))
+    return {
+        "predicting": and_words(_predicting(summary["dataset"])),
+        "own_classifiers": and_words(own) if own else "",
+        "by_itself": marked,
+        "itself": BY_ITSELF * any(map(marked, summary["leaderboard"])),
+    }
 
 
 def _predicting(dataset: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from proxembed.estimator.base import Estimator
 from proxembed.evaluate.arms import ALL_FEATURES
-from proxembed.evaluate.results import SAME_ROWS, sign_of
+from proxembed.evaluate.results import RIDGE, SAME_ROWS, sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
 from proxembed.measures.measures import AVERAGE_PRECISION, is_near
@@ -22,7 +22,9 @@ AS_FEATURES = ", which are as good"
 DO, FIRST = "What to do", "If you do only one thing"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
 SEARCHES = {"predict": "predictions", "neighbours": "neighbours", "map": "maps", "compress": "small sizes"}
-ANY_SIZE = "the same at any number of components"
+OWN_CLASSIFIER = "its own classifier"  # of a measure of predictions, in place of the ridge
+BY_ITSELF = "† predicts by itself, not by a ridge on its numbers"
+NOT_ITS_NUMBERS = "which reads the features and not the numbers of the embedding"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 GLOSSARY = {
@@ -30,6 +32,7 @@ GLOSSARY = {
     "k": "Number of learned numbers (components) per row.",
     "better": "Above what it is compared with, by more than other test rows could explain.",
     "level": "No loss that matters: as good, neither better nor worse.",
+    "no loss, gain": "Of fewer numbers: level in both measures, or above all features in both.",
     CONSTANT: "What a model reaches that ignores the features: the mean of the training rows for every row; of "
     "neighbours and maps the ten training rows that suit most rows.",
     "worse": "A loss that matters.",
@@ -121,8 +124,8 @@ class Subject:
 
 
 def short(value: float) -> str:
-    """A value to two decimals, without the 0 before the point; one below 1 is never shown as 1."""
-    if not abs(value) < 1:
+    """A value to two decimals, without the 0 before the point; one below 1 is never shown as 1, but for rounding."""
+    if not abs(value) < 1 - 5e-7:
         return f"{value:.2f}"
     told = next((text for digits in (2, 3, 4) if "1." not in (text := f"{value:.{digits}f}")), f"{value:.6f}")
     return told.replace("0.", ".", 1)
@@ -167,9 +170,9 @@ def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -
 def _others(goals: Mapping[str, Mapping[str, Any]]) -> str:
     """For which other uses an embedding helps, and for which it does not, with their words."""
     helps = [SEARCHES[name] for name, goal in goals.items() if goal["word"] == BETTER]
-    smaller = " With fewer numbers it is as good as the features." * any(
-        _helps(goal) and name == "compress" for name, goal in goals.items()
-    )
+    small = goals.get("compress", {"word": ""})
+    smaller = f" Fewer numbers are {'better than' if above_whole(small) else 'as good as'} the features."
+    smaller *= _helps(small)
     level = [SEARCHES[name] for name, goal in goals.items() if goal["word"] == LEVEL and not _helps(goal)]
     lost = {name: goal["word"] for name, goal in goals.items() if goal["word"] in (WORSE, CANNOT_TELL)}
     lacks = [f"{SEARCHES[name]} ({word})" for name, word in lost.items()]
@@ -198,10 +201,10 @@ def _tried(goal: Mapping[str, Any]) -> str:
 
 def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
     own = goal.get("reads_features")  # its predictions are not made of the numbers alone
-    ours, base = (
-        f"the embedding's own {subject.predictor} (predictions {ANY_SIZE})" if own else counted(goal["components"]),
-        _base(goal, subject),
-    )
+    ours, base = counted(goal["components"]), _base(goal, subject)
+    if own:
+        ours = f"the method's own {subject.predictor}, {NOT_ITS_NUMBERS},"
+        base = f"a linear model of {base}" if base == subject.features else base
     verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
     if goal["word"] == WORSE:
         return f"no embedding{_tried(goal)} predicts {subject.targets} as well as {base}{_figures(goal)}{_rival(goal)}"
@@ -213,7 +216,7 @@ def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
     if goal["word"] == WORSE:
         lost = f"neighbours found by {base} {subject.shared[0]} those of any embedding{_tried(goal)}{_figures(goal)}"
         return lost + _among_new(goal, subject.features)
-    said = _said(goal, near, subject.shared, base if base == CONSTANT else f"those found by {base}")
+    said = _said(goal, near, subject.shared, base if base == SAME_ROWS else f"those found by {base}")
     return said + _among_new(goal, subject.features) + _rival(goal)
 
 
@@ -221,10 +224,20 @@ def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
     tried = TRIED if goal.get("untried") else ""
     near, base = "neighbours on the map", f"those on the best other map{tried}"
     if goal["word"] == WORSE:
-        ours = f"those on ours{_figures(goal)}{_kept(goal)}"
+        ours = f"those on ours{_figures(goal)}{_below_constant(goal)}{_kept(goal)}"
+        if not goal["base"]["k"]:
+            return f"{SAME_ROWS} {subject.shared[0]} {ours}{_laid_out(goal)}"
         return f"neighbours on the best other map{tried} {subject.shared[0]} {ours}{_laid_out(goal)}"
     said = _said(goal, near, subject.shared, base if goal["base"]["k"] else _base(goal, subject))
-    return said + _kept(goal) + _highest(goal) + _laid_out(goal)
+    return said + _below_constant(goal) + _kept(goal) + _highest(goal) + _laid_out(goal)
+
+
+def _below_constant(goal: Mapping[str, Any]) -> str:
+    """The best other map where it is below the constant, which is then what the sentence compares with."""
+    if not (other := goal.get("below_constant")):
+        return ""
+    tried = TRIED if goal.get("untried") else ""
+    return f"; the best other map{tried} is below that: {other['arm']}, {short(other['value'])}"
 
 
 def _highest(goal: Mapping[str, Any]) -> str:
@@ -270,19 +283,21 @@ def _span(interval: Any, colon: str = ": ") -> str:
 
 
 def more_rows(goal: Mapping[str, Any]) -> str:
-    """About how many rows would decide, if the difference stayed as it is: empty where that is not known."""
+    """About how many rows would be enough, if the difference stayed as it is: empty where that is not known."""
     needed, rows = goal.get("rows_needed"), goal["rows"]
     if goal.get("few") or goal.get("without_copies") or not needed or needed <= rows:
         return ""
-    unit = (goal.get("units") or (rows, ""))[1]
+    unit, enough = (goal.get("units") or (rows, ""))[1], "would be enough if the difference stayed as it is"
     what = f"{unit}s" if unit else "rows"
     if needed > FAR * rows:
-        return f"; more than {FAR} times as many {what} would tell"
+        return f"; not even {FAR} times as many {what} {enough}"
     times = math.ceil(10 * needed / rows) / 10 if needed < 10 * rows else math.ceil(needed / rows)
-    exact = math.ceil(goal.get("all_rows", 0) * needed / rows)
+    total = goal.get("all_rows", 0)
+    exact = math.ceil(total * needed / rows)
     step = 10 ** max(0, len(str(exact)) - 2)  # two figures
-    told = f" ({math.ceil(exact / step) * step:,} in all)" if exact and not unit else ""
-    return f"; about {times:g} times as many {what}{told} would tell"
+    if exact and not unit:
+        return f"; about {math.ceil(exact / step) * step:,} rows in place of {total:,} {enough}"
+    return f"; about {times:g} times as many {what} {enough}"
 
 
 def reversed_among_new(goal: Mapping[str, Any]) -> str:
@@ -323,6 +338,8 @@ def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
     ours = f"{counted(goal['components'])} in place of {subject.features}"
     shares = [each["share"] for each in goal["shares"].values() if each["share"] is not None]
     s = "s" * (goal["components"] == 1)
+    if above_whole(goal):
+        return f"{ours} give{s} better predictions and better neighbours than these"
     if goal["word"] == LEVEL and all(round(100 * share) >= 100 for share in shares):
         return f"{ours} lose{s} nothing, neither in predictions nor in the agreement of neighbours"
     kept = _parts_of_features({name: each["share"] for name, each in goal["shares"].items()})
@@ -332,6 +349,12 @@ def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
     few = f"too few rows to tell whether a smaller size keeps enough{more_rows(goal)}"
     lost = f"no smaller size{_tried(goal)} keeps enough" if goal["word"] == WORSE else few
     return f"{lost}. On the rows scored, {keep}" if keep else lost
+
+
+def above_whole(goal: Mapping[str, Any]) -> bool:
+    """Whether both intervals of a small size lie above what all features have."""
+    ends = [each.get("interval") for each in goal.get("shares", {}).values()]
+    return goal["word"] == LEVEL and bool(ends) and all(end is not None and end[0] > 1 for end in ends)
 
 
 def _parts_of_features(shares: Mapping[str, float | None], again: bool = False) -> str:
@@ -353,7 +376,9 @@ def _parts_of_constant(goal: Mapping[str, Any]) -> str:
 
 def _base(goal: Mapping[str, Any], subject: Subject) -> str:
     """The baseline: all features, or a constant."""
-    return subject.features if goal["base"]["arm"] == ALL_FEATURES else CONSTANT
+    if goal["base"]["arm"] == ALL_FEATURES:
+        return subject.features
+    return SAME_ROWS if is_near(goal["measure"]) else CONSTANT
 
 
 def _figures(goal: Mapping[str, Any]) -> str:
@@ -375,8 +400,14 @@ def _nothing(goal: Mapping[str, Any]) -> str:
 
 DOES = {"predict": "predict with", "neighbours": "find neighbours with", "map": "use the map of"}
 LOOKUP = "label lookup"
-SORTS = " (with one yes/no label it sorts rows by the predicted class and does not find similar rows)"
+SORTS = ", but it merely sorts rows by the predicted class and does not find rows that are alike"
 OURS, RIVAL, FEATURES, SAVED_RIVAL, NOBODY = "ours", "rival", "features", "saved rival", ""
+
+
+def merely_sorts(goal: Mapping[str, Any]) -> bool:
+    """Whether the rival of a goal merely sorts rows by their class: a lookup of one yes/no label."""
+    near = goal.get("yes_no") and is_near(goal.get("measure", ""))
+    return bool(near and (goal.get("rival") or {}).get("arm") == LOOKUP)
 
 
 def who(name: str, goal: Mapping[str, Any]) -> str:
@@ -387,7 +418,7 @@ def who(name: str, goal: Mapping[str, Any]) -> str:
     if said == CANNOT_TELL:  # what is safe to do, if that is known
         return {"predict": FEATURES, "map": OURS}.get(name, NOBODY) if _loss(goal) else NOBODY
     if name in ("predict", "neighbours"):
-        if place_of_rival(goal) == AHEAD and _above_base(goal):
+        if place_of_rival(goal) == AHEAD and _above_base(goal) and not merely_sorts(goal):
             return RIVAL
         fewer = goal["components"] < goal.get("features", goal["components"] + 1)
         return OURS if said == BETTER or said == LEVEL and fewer else FEATURES
@@ -409,8 +440,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     if taken == SAVED_RIVAL:
         return f"{DOES[name]} {goal['saved_rival']}{SAVED}."
     if taken == RIVAL:
-        sorts = goal.get("yes_no") and name == "neighbours" and goal["rival"]["arm"] == LOOKUP
-        return f"{DOES[name]} {goal['rival']['arm']}{SORTS * bool(sorts)}."
+        return f"{DOES[name]} {goal['rival']['arm']}."
     ours = _ours(name, goal)
     if asks_for_maps(name, goal):
         return "search with --goal map before you use a map: it also compares maps laid out from all components."
@@ -420,7 +450,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         told = {BETTER: f"use the map of {ours}", LEVEL: f"use the map of {ours}{or_other}"}
         told |= {WORSE: f"use the map of {other}" if goal["base"]["k"] else other}
     elif name == "compress":
-        stored = f"store the numbers of {ours} in place of the features, which any other use needs"
+        stored = f"store the numbers of {ours} in place of the features, unless another use needs these"
         told = {LEVEL: stored if taken == OURS else "keep the features"}
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:
@@ -428,6 +458,8 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         fewer = f"use {ours} if fewer numbers help; else keep the features{AS_FEATURES}"
         told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: fewer if taken == OURS else "keep the features"}
         told |= {WORSE: f"keep the features {purpose}"}
+        if merely_sorts(goal):
+            return f"{told.get(said) or _unless(name, goal, told[WORSE], '')}."
         if place == AS_GOOD and said == LEVEL and taken == OURS:
             return f"{fewer.removesuffix(AS_FEATURES)} or take {goal['rival']['arm']}{AS_FEATURES}."
         if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL):
@@ -443,6 +475,8 @@ def _purpose(name: str, goal: Mapping[str, Any]) -> str:
         return "to predict"
     if reversed_among_new(goal):
         return "to find the neighbours of new rows among the training rows; keep the features to compare new rows"
+    if goal.get("yes_no"):
+        return "to find rows with a similar score; keep the features to find rows that are alike in other ways, too"
     return "to find neighbours"
 
 
@@ -514,7 +548,8 @@ def _rival(goal: Mapping[str, Any]) -> str:
     gap = lead_text(-rival.get("gain", -lead), rival.get("interval")).removeprefix("ahead " * (said == AHEAD))
     figure = f"{short(rival['value'])}{forest_words(rival['arm'], goal)}"
     whom = f"{said} of the embedding" if said in (AHEAD, PERHAPS) else said
-    return f"; the rival {rival['arm']} ({figure}) {whom}{' ' if said == AHEAD else ': '}{gap}"
+    sorts = SORTS * merely_sorts(goal)
+    return f"; the rival {rival['arm']} ({figure}) {whom}{' ' if said == AHEAD else ': '}{gap}{sorts}"
 
 
 def lead_text(
@@ -582,6 +617,27 @@ def _kept(goal: Mapping[str, Any]) -> str:
 def per_cent(share: float) -> str:
     """A share in per cent: without decimals, below 1 % with one figure."""
     return f"{100 * share:.0f} %" if share >= 0.01 or not share else f"{100 * share:.1g} %"
+
+
+def measure_words(name: str, own: bool) -> str:
+    """A measure, with a method's own classifier in place of the ridge by which others predict."""
+    return name.replace(f"({RIDGE})", f"({OWN_CLASSIFIER})") if own else name
+
+
+def predicts_itself(entry: Mapping[str, Any]) -> bool:
+    """Whether an arm predicts by itself, and not by a ridge on its numbers."""
+    return bool(entry.get("reads_features")) or entry["arm"] in _that_predict()
+
+
+def by_itself(summary: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
+    """Which entries of a leaderboard predict by themselves; none where no measure is of a ridge."""
+    return predicts_itself if any(f"({RIDGE})" in name for name in summary["measures"]) else lambda entry: False
+
+
+@cache
+def _that_predict() -> frozenset[str]:
+    """The rivals that predict by themselves, and their lookups."""
+    return frozenset(name for rival in rivals() if rival.predicts for name in (rival.title, rival.lookup) if name)
 
 
 def measured(name: str) -> str:

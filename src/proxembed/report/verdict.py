@@ -4,29 +4,42 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from proxembed.evaluate.arms import ALL_FEATURES
+from proxembed.evaluate.arms import ALL_FEATURES, MAP_SIZE
 from proxembed.evaluate.gains import FOLDS, NESTED
 from proxembed.evaluate.part import KEPT_AMONG
-from proxembed.evaluate.results import SAME_ROWS, TEST
-from proxembed.evaluate.verdict import AS_SHOWN, BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
-from proxembed.measures.measures import DEFAULT_NEIGHBORS, is_near
+from proxembed.evaluate.results import RIDGE, SAME_ROWS, TEST
+from proxembed.evaluate.verdict import (
+    AS_SHOWN,
+    BETTER,
+    CANNOT_TELL,
+    LEVEL,
+    WORSE,
+    feature_count,
+    neighbor_measure,
+    share_of,
+)
+from proxembed.measures.measures import AVERAGE_PRECISION, DEFAULT_NEIGHBORS, is_near
 
 from .next_steps import Run, with_next_steps
 from .plain_words import (
     AHEAD,
-    ANY_SIZE,
     CONSTANT,
+    COUNTS,
+    NOT_ITS_NUMBERS,
     RIVAL,
     SEARCHES,
     TRIED,
     Missing,
     Subject,
+    above_whole,
     and_words,
     forest_words,
     headline,
     is_yes_no,
     lead_text,
+    measure_words,
     measured,
+    merely_sorts,
     per_cent,
     place_of_rival,
     plain_sentence,
@@ -39,10 +52,12 @@ from .sections import verdict_warnings
 TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compress": "Compress"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
 HUB = 0.2
+GAP, GAP_ERRORS = 0.1, 4  # between the test rows and the folds: at least, and in standard errors
 LEFT_OUT, GROWN_ON = "rivals left out: ", "forests of rivals grown on "  # of the lines of cuts
 OF_DATA = "d", "labels", "single_label"  # what words need of the data, of a goal, and of that of small sizes
 OF_GOAL = "word measure value base arm k components rows gain interval margin rival".split()
 OF_SIZES = "word arm k components d shares rows bytes bytes_all_features kept_on_folds rivals".split()
+UNUSED = "Not used as features"
 LEVEL_95 = "95 % interval "
 LACKS = {
     "arms": "No verdict: it needs a method and all features, both finished.",
@@ -69,10 +84,12 @@ def worded(
         missing = Missing.of(verdict["missing"]) if "rivals" in verdict.get("missing", {}) else Missing()
     told["missing"] = missing.plain()
     goals = _worded_goals(summary, missing)
+    verdict = verdict | {"answers": answers_words(summary)}
+    summary = {**summary, "verdict": verdict}
     with_next_steps(goals, summary, run)
     goals = dict(sorted(goals.items(), key=lambda each: not each[1]["lead"]))
     first = _answer(goals, summary, run) or headline(goals, verdict.get("asked"))
-    lines = [f"{goal['title']}: {goal['word']}{goal['than']}. {goal['sentence']}" for goal in goals.values()]
+    lines = [f"{goal['title']}: {goal['said']}. {goal['sentence']}" for goal in goals.values()]
     lines = [first, *lines, *_saved_rival(goals, summary), *cut_lines(verdict.get("cut"))]
     more: dict[str, Any] = {"headline": first, "text": "\n".join(lines)}
     more["note"] = _note({**verdict, "goals": goals}, summary, told["refitted"])
@@ -138,7 +155,8 @@ def _worded_goals(summary: dict[str, Any], missing: Missing) -> dict[str, dict[s
         if goal.get("kept"):
             goal["kept"] = {**goal["kept"], "chance": kept_by_chance(summary)}
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
-        goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), "than": _than(name, goal), **told}
+        told |= {"title": TITLES[name], "tone": _tone(name, goal), "said": _said(name, goal) + _than(name, goal)}
+        goals[name] = {**goal, **told}
     return goals
 
 
@@ -234,26 +252,36 @@ def _saved_rival(goals: dict[str, dict[str, Any]], summary: dict[str, Any]) -> l
     return [text]
 
 
+def _said(name: str, goal: dict[str, Any]) -> str:
+    """The word of a goal as it is shown; that of a small size follows its intervals."""
+    if goal["word"] == LEVEL and _tone(name, goal) == "yes":
+        return "gain" if above_whole(goal) else "no loss"
+    return str(goal["word"])
+
+
 def _than(name: str, goal: dict[str, Any]) -> str:
     """What follows the word of a goal: fewer numbers, than what it is better, a rival ahead, contrary new rows."""
     base, parts = goal.get("base"), []
     if goal["word"] == LEVEL and _tone(name, goal) == "yes":
         parts.append(" with fewer numbers")
     if goal["word"] == BETTER and base is not None:
-        other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else CONSTANT
+        constant = SAME_ROWS if is_near(goal["measure"]) else CONSTANT
+        other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else constant
         rivals = f" and the best rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
         parts.append(f" than {ALL_FEATURES + rivals if base['arm'] == ALL_FEATURES else other}")
+        parts.append(", by less than matters" * (goal["gain"] <= (goal.get("margin") or 0.0)))
     if place_of_rival(goal) == AHEAD:
-        parts.append("; a rival is ahead")
+        parts.append(f"; a rival {'that merely sorts rows by class ' * merely_sorts(goal)}is ahead")
     if said := reversed_among_new(goal):
         parts.append(f"; {said} among new rows")
     return "".join(parts)
 
 
 def _above_rivals(goal: dict[str, Any]) -> bool:
-    """Whether the best rival is behind for certain, by more than a loss that matters."""
-    ends: Sequence[float] = (goal.get("rival") or {}).get("interval") or ()
-    return bool(len(ends) and ends[0] > 0 and not place_of_rival(goal))
+    """Whether the best rival is behind for certain, and by more than counts as level."""
+    rival = goal.get("rival") or {}
+    ends: Sequence[float] = rival.get("interval") or ()
+    return bool(len(ends) and ends[0] > 0 and rival["gain"] > (goal.get("margin") or 0.0))
 
 
 def _place(asked: str | None, name: str) -> tuple[bool, int]:
@@ -281,6 +309,7 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
         limit += (
             ". Each interval is of one comparison; “better” is corrected for the number of goals not asked for (Holm)"
         )
+    limit += "".join(f". {text}" for text in (one_axis(summary), judged_labels(summary), fold_gap(summary)) if text)
     if verdict["basis"] == FOLDS:
         folds = len(summary["folds"])
         return (
@@ -302,6 +331,70 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
         f"On {rows:,} test rows, scored once, with method and k chosen on the training rows. The 95 % intervals are "
         f"for other test rows, not for other training rows. {saved if refitted else ''}{limit}."
     )
+
+
+def one_axis(summary: Mapping[str, Any]) -> str:
+    """Why no map is judged, where two components were asked for and the rows give one."""
+    ours = [entry for entry in summary.get("leaderboard", ()) if not entry["rival"] and entry["k"] == MAP_SIZE]
+    if not ours or "map" in summary["verdict"]["goals"] or any(entry["components"] > 1 for entry in ours):
+        return ""
+    return "No map is judged: the training rows give every method one axis"
+
+
+def judged_labels(summary: Mapping[str, Any]) -> str:
+    """How many labels the means over labels are of, where some have no row with the label to be judged by."""
+    labels = summary["dataset"]["labels"]
+    judged = min((entry.get("labels", labels) for entry in summary.get("best", ())), default=labels)
+    few = labels - judged
+    if summary["dataset"].get("outputs") is not None or few <= 0:
+        return ""
+    others = (
+        f"the other {COUNTS[few] if 1 < few < len(COUNTS) else f'{few:,}'} have" if few > 1 else "the other one has"
+    )
+    return f"Means over labels are of at least {judged:,} of the {labels:,} labels: {others} too few rows in some fold"
+
+
+def answers_words(summary: Mapping[str, Any]) -> str:
+    """How many of the predicted labels of the saved choice are wrong on the test rows, beside a constant answer; empty
+    where that is not known, and of classes, which have no cuts."""
+    facts, goal = summary["dataset"], summary["verdict"]["goals"].get("predict", {})
+    entry = None if summary.get("saved") or facts["single_label"] else _chosen_entry(summary)
+    wrong = None if entry is None else entry["scores"].get(f"Hamming loss ({RIDGE})", {}).get("test")
+    if entry is None or wrong is None or goal.get("chance") is None or AVERAGE_PRECISION not in goal["measure"]:
+        return ""
+    if entry["labels"] < facts["labels"]:  # the chance of labels without a test row is not among the mean
+        return ""
+    never = goal["chance"]  # the mean share of the rows with a label
+    if facts["labels"] > 1:
+        answers, constant = "the answers, one per label,", f"to predict no label would be wrong in {per_cent(never)}"
+    else:
+        common = "no" if never <= 0.5 else "yes"
+        answers, constant = "the answers", f"always “{common}” would be wrong in {per_cent(min(never, 1 - never))}"
+    return f"On the test rows {per_cent(wrong)} of {answers} are wrong; {constant}."
+
+
+def _chosen_entry(summary: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The entry of the choice on the leaderboard; None of nested folds, which choose anew."""
+    chosen = summary.get("choice") or {}
+    own = (chosen.get("method"), chosen.get("k"))
+    entries = () if summary.get("nested") else summary.get("best", ())
+    return next((each for each in entries if (each["arm"], each["k"]) == own), None)
+
+
+def fold_gap(summary: Mapping[str, Any]) -> str:
+    """Where the choice has another value on the test rows than on the folds, by more than other folds could explain."""
+    entry = _chosen_entry(summary)
+    if entry is None:
+        return ""
+    gaps = []
+    for name in dict.fromkeys((summary["measures"][0], neighbor_measure(summary["measures"]))):
+        score = entry["scores"].get(name, {})
+        test, error = score.get("test"), score.get("standard_error")
+        if test is not None and error is not None and abs(test - score["mean"]) > max(GAP, GAP_ERRORS * error):
+            gaps.append(f"{name} {number(score['mean'])} on the folds and {number(test)} on the test rows")
+    if not gaps:
+        return ""
+    return f"{label(entry)} has {and_words(gaps)}: so few numbers depend much on the rows that are fitted"
 
 
 def _sentence(name: str, goal: dict[str, Any], features: int) -> str:
@@ -326,6 +419,9 @@ def _compared(goal: dict[str, Any], features: int) -> str:
         if (other := among.get("rival")) is not None:
             whole += f"; {label(goal['rival'])} {number(other)}"
         sentences.append(f"New rows among themselves: {whole}.")
+    if other := goal.get("below_constant"):
+        what = f"The best other map{TRIED * bool(goal['untried'])}"
+        sentences.append(f"{what}, {label(other)}, is below that: {number(other['value'])}.")
     if other := goal.get("highest"):
         sentences.append(f"The highest other on these rows: {label(other)}, {number(other['value'])}.")
     if kept := goal.get("kept"):
@@ -340,8 +436,8 @@ def _against(goal: dict[str, Any], features: int) -> str:
     base, said = goal["base"], goal["word"]
     values = f"{number(goal['value'])} instead of {number(base['value'])} of {label(base)}"
     own = goal.get("reads_features") and not is_near(goal["measure"])  # its predictions are the same at every size
-    arm = f"the own predictions of {goal['arm']}, {ANY_SIZE}" if own else label(goal)
-    ours, whole = f"{arm}, {goal['measure']}", base["arm"] == ALL_FEATURES
+    arm = f"the own predictions of {goal['arm']}, {NOT_ITS_NUMBERS}" if own else label(goal)
+    ours, whole = f"{arm}, {measure_words(goal['measure'], bool(own))}", base["arm"] == ALL_FEATURES
     if said == BETTER:
         return f"{values}{_ends(goal)}: {ours}."
     if said == WORSE:
@@ -387,12 +483,13 @@ def _compressed(goal: dict[str, Any]) -> str:
     first, second = goal["shares"].items()
     size = f"{count(goal['components'])} instead of {goal['d']:,}"
     whole = goal["bytes_all_features"]
-    memory = f"{goal['bytes']:,} bytes per row" + ("" if whole is None else f" instead of {whole:,}")
+    instead = "" if whole is None else f" instead of {whole:,}"
+    memory = f"{goal['bytes']:,} bytes per row{instead}, stored as 32-bit numbers"
     kept = f"{_share(first[1])} of the {first[0]} and {_share(second[1])} of the {second[0]}"
     ours = label(goal)
     sentences = [f"{ours[0].upper()}{ours[1:]} keeps {kept} with {size} ({memory})."]
     if not goal["kept_on_folds"]:
-        sentences.insert(0, "No size tried stays within the tolerance on the folds.")
+        sentences.insert(0, "Every size tried loses more than counts as level on the folds.")
     if goal["word"] == CANNOT_TELL and goal.get("at_chance") and not goal.get("few"):
         whys = [no_better(name, value, chance, ALL_FEATURES) for name, (value, chance) in goal["at_chance"].items()]
         sentences += [f"{why[0].upper()}{why[1:]}." for why in whys]
@@ -401,7 +498,7 @@ def _compressed(goal: dict[str, Any]) -> str:
         sentences.append(f"{_unsure(goal, behind).capitalize()}.")
     if goal["rivals"]:
         needs = ", ".join(label({"arm": arm, "k": k}) for arm, k in goal["rivals"].items())
-        sentences.append(f"Rivals that stay within the tolerance on the folds: {needs}.")
+        sentences.append(f"Rivals that lose no more than counts as level on the folds: {needs}.")
     return " ".join(sentences)
 
 
@@ -453,7 +550,7 @@ def _unsure(goal: dict[str, Any], behind: bool) -> str:
         return goal["few"]
     rows = goal["rows"]
     units, unit = goal.get("units") or (rows, "")
-    text = "behind, but perhaps by less than the tolerance: " if behind else ""
+    text = "behind, but perhaps by no more than counts as level: " if behind else ""
     return f"{text}{rows:,} rows{f' of {units:,} {unit}s' if unit else ''} are too few to tell"
 
 

@@ -17,6 +17,7 @@ from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
 
 from .next_steps import Run
+from .plain_words import measure_words
 from .sections import SHOWN_LABELS, unit_square
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
@@ -108,13 +109,15 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
         what = "Saved model" if chosen else "Best embedding"
         if saved := summary.get("saved"):
             found.append({"what": "Saved model", "value": saved["arm"], "note": "a rival, which is better"})
-        found.append({"what": what, "value": name, "note": f"k = {k} component{'s' * (k != '1')}"})
+        own = bool(best.get("reads_features")) and not is_near(primary)
+        size = f"k = {k} component{'s' * (k != '1')}"
+        found.append({"what": what, "value": name, "note": size + "; it predicts without these" * own})
         test = best["scores"][primary]["test"]
         if test is None:
             value, note = score_text(best["scores"][primary]), "on held-out folds"
         else:
             value, note = number(test), f"on {'all rows, held out in turn' if nested else 'the test rows'}"
-        found.append({"what": primary, "value": value, "note": note})
+        found.append({"what": measure_words(primary, own), "value": value, "note": note})
     if diagnosis:
         shuffles = diagnosis.get("n_shuffles", len(diagnosis["null"]))
         value = "cannot tell" if few_shuffles(diagnosis) else "beaten" if diagnosis["passed"] else "not beaten"

@@ -284,7 +284,7 @@ class _Rows:
         return cls(kind, rows, known, targets, groups, times)
 
     def split(self, name: str, held_out: np.ndarray) -> Split:
-        """The split with these held-out rows; all other rows are trained on, but for those that would leak."""
+        """The split with these held-out rows; all other rows are trained on, except for those that would leak."""
         train = np.setdiff1d(self.rows, held_out)
         if self.kind == "time":
             train = train[self.times[train] < self.times[held_out].min()]
@@ -551,7 +551,7 @@ def crossfit(
     return np.where(missing[:, None], whole, total / np.maximum(number, 1)[:, None])
 
 
-def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int = 0) -> RowBlocks:
+def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5) -> RowBlocks:
     """Out-of-fold embedding of rows in blocks, computed when it is read: as ``crossfit`` of random folds."""
     if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
         what = safe_repr(n_folds) if np.isscalar(n_folds) else type(n_folds).__name__
@@ -562,8 +562,8 @@ def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int
             "starts a new reading: RowBlocks(lambda: ...)."
         )
     rows = rows.checked()
-    folded = partial(_with_folds, rows, n_folds, seed)
-    shared, fold = RowBlocks(lambda: ((X, own) for X, _, own in folded())).sample(FRAME_ROWS, seed=seed)
+    folded = partial(_with_folds, rows, n_folds)
+    shared, fold = RowBlocks(lambda: ((X, own) for X, _, own in folded())).sample(FRAME_ROWS, seed=0)
     target = np.asarray(clone(method).fit(rows).transform(shared), dtype=np.float64)
     placed = []
     for number in range(n_folds):
@@ -573,9 +573,9 @@ def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int
     return RowBlocks(lambda: _out_of_fold(folded(), placed), precision=rows.precision)
 
 
-def _with_folds(rows: RowBlocks, n_folds: int, seed: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
+def _with_folds(rows: RowBlocks, n_folds: int) -> Iterator[tuple[Any, Any, np.ndarray]]:
     """Each block with the fold of each row, the same in every reading."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     return ((X, y, draw.integers(n_folds, size=length(X))) for X, y in rows)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cells import MISSING, is_empty
-from .dates import hours, seconds
+from .dates import hours, minutes, seconds
+from .identifiers import WHOLE
 from .lists import listed
 from .quantities import number
 
@@ -24,6 +25,7 @@ HELD = {
     "names": "a list of names",
     "vector": "a vector of numbers",
 }
+TIMES = {"clock": "a time such as 14:40", "duration": "a duration such as 75:30"}
 STYLED = {",": "with a decimal comma", ".": "with a decimal point", "?": "without decimals"}
 
 
@@ -63,7 +65,7 @@ class Column:
 
     def parse(self, values: Sequence[Any], codes: Any) -> NDArray[Any]:
         """The cells as an array with one entry per row (one row for vectors)."""
-        if self.kind == "number" and not self.missing and self.style != "clock" and set(map(type, values)) <= FAST:
+        if self.kind == "number" and not self.missing and self.style not in TIMES and set(map(type, values)) <= FAST:
             return np.array([*values, np.nan], dtype=np.float64)[np.asarray(codes)]
         empty = self._empty()
         table = [empty if is_missing(value, self.missing) else self._cell(value, j) for j, value in enumerate(values)]
@@ -82,15 +84,15 @@ class Column:
     def _cell(self, value: Any, code: int) -> Any:
         found = getattr(self, f"_{self.kind}")(value.strip() if isinstance(value, str) else value)
         if found is None:
-            held = HELD[self.kind] + (f" in {self.unit}" if self.unit else "")
+            held = HELD[self.kind] + (f" in {self.unit.strip()}" if self.unit else "")
             if self.kind == "number" and self.style:
-                held = "a time such as 14:40" if self.style == "clock" else f"{held} {STYLED[self.style[0]]}"
+                held = TIMES.get(self.style) or f"{held} {STYLED[self.style[0]]}"
             raise CellError(value, code, f"a vector of {self.size} numbers" if self.kind == "vector" else held)
         return found
 
     def _number(self, value: Any) -> float | None:
-        if self.style == "clock":
-            return hours(value)
+        if self.style in TIMES:
+            return (hours if self.style == "clock" else minutes)(value)
         if isinstance(value, str):
             return number(value, self.style, self.unit)
         return float(value) if is_real(value) else None
@@ -109,7 +111,9 @@ class Column:
         return seconds(value, self.style)
 
     def _category(self, value: Any) -> str:
-        return word_of(value)
+        word = word_of(value)
+        whole = self.style == "code" and WHOLE.fullmatch(word)
+        return str(int(word.partition(".")[0])) if whole else word  # 98101.0 is 98101
 
     def _text(self, value: Any) -> str:
         return word_of(value)

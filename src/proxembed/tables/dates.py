@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Any
 
 from .quantities import NUMBER
@@ -16,15 +16,28 @@ WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 DAY_NAMED = re.compile(rf"{WEEKDAY}{DAY}\.?[\s-]*([a-z]{{3,9}})\.?[\s,-]*(\d{{4}}|\d\d){TIME}", re.I)
 MONTH_NAMED = re.compile(rf"{WEEKDAY}([a-z]{{3,9}})\.?[\s-]*{DAY},?[\s-]+(\d{{4}}){TIME}", re.I)
+NUMBERED_MONTH = re.compile(r"(\d{4})(?:[/-](?=\d\d)|[Mm])(\d{1,2})", re.ASCII)
+NAMED_MONTH = re.compile(r"([a-z]{3,9})\.?[\s,-]*(\d{4})|(\d{4})[\s,-]*([a-z]{3,9})", re.I | re.ASCII)
+SHORT_MONTH = re.compile(r"([a-z]{3})-'?(\d\d)", re.I | re.ASCII)  # Dec-11, of 2011
+QUARTER = re.compile(r"[Qq]([1-4])[\s/-]*(\d{4})|(\d{4})[\s:/-]*[Qq]([1-4])", re.ASCII)
+WEEK = re.compile(r"(\d{4})[\s-]*W(\d{2})", re.ASCII)
+TIME_BEFORE_YEAR = re.compile(  # as Twitter and C write it
+    rf"{WEEKDAY}([a-z]{{3}})\s+(\d{{1,2}})\s+(\d{{1,2}}:\d{{2}}(?::\d{{2}})?)((?:\s+(?:[+-]\d{{4}}|[a-z]{{3,5}}))?)\s+(\d{{4}})",
+    re.I | re.ASCII,
+)
+WEB_LOG = re.compile(r"(\d{1,2})/([a-z]{3})/(\d{4}):(\d{2}:\d{2}:\d{2}.*)", re.I | re.ASCII)
+OFFSET = re.compile(r"\s*(?:(?:UTC|GMT)?([+-]\d{2}):?(\d{2})|(?:UTC|GMT|Z)|\b(?![AP]M)[A-Z]{3,5})$", re.ASCII)
 FULL_MONTHS = ("january february march april may june july august september october november december sept").split()
-ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$")
 HALF = r"([AaPp]\.?[Mm]\.?)"
 CLOCK = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*{HALF}?|(\d{{1,2}})\s*{HALF}", re.ASCII)
+DURATION = re.compile(r"(?:(\d+) days?,? )?(?:(\d+):(?=\d\d:))?(\d+):([0-5]\d(?:\.\d+)?)", re.ASCII)
 LATEST_OF_TWO = 68  # a year of two digits up to this one is 20xx, as in POSIX
 
 
 def date_style(words: Sequence[str]) -> str | None:
     """How all the words write a date: "iso" (year first, or the month by its name), "dmy" (31/12/2024) or "mdy"."""
+    if all(map(_is_season, words)):
+        return None
     for style in DATE_STYLES:
         if words and all(seconds(word, style) is not None for word in words):
             return style
@@ -33,12 +46,16 @@ def date_style(words: Sequence[str]) -> str | None:
 
 def date_misfits(words: Sequence[str]) -> list[int]:
     """The places of the words that are not dates of the form of most others."""
+    if all(map(_is_season, words)):
+        return list(range(len(words)))
     places = [[j for j, word in enumerate(words) if seconds(word, style) is None] for style in DATE_STYLES]
     return min(places, key=len)
 
 
 def has_short_years(words: Sequence[str]) -> bool:
     """Whether dates have years of two digits, whose century is a guess."""
+    if any(map(SHORT_MONTH.fullmatch, words)):
+        return True
     parts = [DIGITS.fullmatch(word) or DAY_NAMED.fullmatch(word) for word in words]
     return any(part is not None and len(part[part.re.groups - 4]) == 2 for part in parts)
 
@@ -59,7 +76,7 @@ def _moment(word: str, style: str) -> datetime | None:
         return None
     try:
         if style == "iso":
-            return _iso(ZONE.sub("+00:00", word) if ":" in word and ZONE.search(word) else word)
+            return _iso(word)
         part = DIGITS.fullmatch(word)
         if part is None:
             return None
@@ -81,12 +98,51 @@ def _iso(word: str) -> datetime | None:
         day, name, year = part[1], part[2], part[3]
     elif part := MONTH_NAMED.fullmatch(word):
         name, day, year = part[1], part[2], part[3]
+    elif part := TIME_BEFORE_YEAR.fullmatch(word):
+        return _iso(f"{part[2]} {part[1]} {part[5]} {part[3]}{part[4]}")
+    elif part := WEB_LOG.fullmatch(word):
+        return _iso(f"{part[1]} {part[2]} {part[3]} {part[4]}")
+    elif ":" in word and (zone := OFFSET.search(word)):
+        found = _iso(word[: zone.start()])
+        return found and found.replace(tzinfo=_zone(*zone.groups()))
     else:
-        return None
+        return _first_day(word)
+    return _at(year, _month(name), day, part.groups()[3:])
+
+
+def _zone(hours: str | None, minutes: str | None) -> timezone:
+    """An offset from UTC, such as -05 and 30; that of a zone that is named counts as 0."""
+    ahead = timedelta(hours=abs(int(hours or 0)), minutes=int(minutes or 0))
+    return timezone(-ahead if (hours or "").startswith("-") else ahead)
+
+
+def _first_day(word: str) -> datetime | None:
+    """The first day of a month, a quarter or a week of a year."""
+    if part := NUMBERED_MONTH.fullmatch(word):
+        return datetime(int(part[1]), int(part[2]), 1)
+    if part := NAMED_MONTH.fullmatch(word):
+        return datetime(int(part[2] or part[3]), _month(part[1] or part[4]), 1)
+    if part := SHORT_MONTH.fullmatch(word):
+        return _at(part[2], _month(part[1]), "1", (None, None, None, None))
+    if part := QUARTER.fullmatch(word):
+        return datetime(int(part[2] or part[3]), 3 * int(part[1] or part[4]) - 2, 1)
+    if part := WEEK.fullmatch(word):
+        return datetime.fromisocalendar(int(part[1]), int(part[2]), 1)
+    return None
+
+
+def _is_season(word: str) -> bool:
+    """Whether a word may be a year and the next one, such as 2008-09."""
+    part = NUMBERED_MONTH.fullmatch(word)
+    return part is not None and (int(part[1]) + 1) % 100 == int(part[2])
+
+
+def _month(name: str) -> int:
+    """The number of a month; raises ValueError for another name."""
     name = name.lower()
     if name not in FULL_MONTHS and name not in MONTHS:
-        return None
-    return _at(year, 1 + MONTHS.index(name[:3]), day, part.groups()[3:])
+        raise ValueError(name)
+    return 1 + MONTHS.index(name[:3])
 
 
 def _at(year: str, month: int, day: str, time: Sequence[str | None]) -> datetime:
@@ -133,3 +189,26 @@ def hours(value: Any) -> float | None:
         return None
     found = hour + int(part[2] or 0) / 60 + float(part[3] or 0) / 3600
     return None if found > 24 else found
+
+
+def clock_style(words: Sequence[str]) -> str | None:
+    """How all words write a time: "clock", or "duration" (75:30, 1:02:33) if one is no time of a day."""
+    if is_clock(words):
+        return "clock"
+    lasting = bool(words) and all(minutes(word) is not None for word in words)
+    return "duration" if lasting and any(hours(word) is None for word in words) else None
+
+
+def clock_misfits(words: Sequence[str]) -> list[int]:
+    """The places of the words that are neither clock times nor durations, as most others are."""
+    places = [[j for j, word in enumerate(words) if read(word) is None] for read in (hours, minutes)]
+    return min(places, key=len)
+
+
+def minutes(value: Any) -> float | None:
+    """A duration, of minutes and seconds (75:30), hours too (1:02:33), or days (1 days 02:00:00), in minutes; None for
+    anything else."""
+    part = DURATION.fullmatch(value) if isinstance(value, str) else None
+    if part is None or part[2] is not None and int(part[3]) > 59:
+        return None
+    return 60 * (24 * int(part[1] or 0) + int(part[2] or 0)) + int(part[3]) + float(part[4]) / 60

@@ -12,8 +12,12 @@ from .quantities import LEADING_ZERO
 
 FEWEST_OWNERS = 10  # different values of an identifier, and rows of numbered rows
 WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
+COUNTED = re.compile(r"[\d.,]+\s*(?:[-\u2013]\s*[\d.,]+|\+)?", re.ASCII)  # a number, a range or at least so many
 NUMBERED_WORD = re.compile(r"[^\W\d]+[ _#-]*\d+")
 ID_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|index|row|nr)$)|[a-z](?:ID|Id)$")
+ROW_NAMES = re.compile(r"Unnamed: 0(?:\.\d+)?|row[\W_]?names?", re.IGNORECASE)  # as pandas and R write them
+CODES = frozenset("code codes zip zipcode zipcodes postcode plz fips naics areacode".split())  # of places and kinds
+WORD = re.compile(r"[^\W\d_]{3,}")
 IDS = frozenset({"id", "identifier", "uuid", "guid"})
 NUMBERINGS = IDS | {"nr", "no", "num", "number", "nummer", "name", "code", "key", "hash", "index", "ref"}
 COUNTS = frozenset({"no", "num", "number"})  # which beside a plural count
@@ -76,14 +80,26 @@ def owner_name(name: str) -> bool:
 
 
 def says_which_row(name: str) -> bool:
-    """Whether a column name is that of an id, of an identifier or of row numbers."""
-    return bool(ID_NAME.search(name) or identifier_name(name))
+    """Whether a column name is that of an id, of an identifier, of row names or of row numbers."""
+    return bool(ID_NAME.search(name) or ROW_NAMES.fullmatch(name) or identifier_name(name))
+
+
+def is_id_name(name: str) -> bool:
+    """Whether the last word of a column name is id."""
+    return bool(IDS.intersection(_words(name)[-1:]))
+
+
+def code_name(name: str) -> bool:
+    """Whether a column name says that its whole numbers are codes, such as zip codes."""
+    return bool(CODES.intersection(_words(name)[-1:]))
 
 
 def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -> bool:
     """Whether a column of this name, whose cells are whole numbers or tokens, is an identifier. A plural of few whole
     numbers, such as devices of 1 to 6, is a count."""
     said = identifier_name(name)
+    if said == "owners" and all(map(COUNTED.fullmatch, words)) and not all(map(WHOLE.fullmatch, words)):
+        return False
     if said != "owners" or not all(map(WHOLE.fullmatch, words)):
         return bool(said)
     if len(words) < FEWEST_OWNERS:
@@ -97,8 +113,10 @@ def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -
 
 
 def is_answer(words: Sequence[str]) -> bool:
-    """Whether the cells of a column are yes and no, or 1 and 0."""
-    return truth_words(words) is not None or all(map(WHOLE.fullmatch, words)) and set(map(float, words)) <= {0.0, 1.0}
+    """Whether the cells of a column are yes and no, 1 and 0, or two words."""
+    if truth_words(words) is not None or len(words) == 2 and all(map(WORD.fullmatch, words)):
+        return True
+    return all(map(WHOLE.fullmatch, words)) and set(map(float, words)) <= {0.0, 1.0}
 
 
 def is_single(word: str) -> bool:

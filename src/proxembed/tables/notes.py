@@ -11,6 +11,10 @@ QUOTED = re.compile(r"""('[^']*'|"[^"]*")((, | and )('[^']*'|"[^"]*"))*""")
 NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 
+class LeftOut(str):
+    """A note on a column that is, by a guess, not used as a feature."""
+
+
 def few_notes(notes: Iterable[tuple[str, str]]) -> list[str]:
     """The notes, of one kind at most 5, and a line that names the columns of the others."""
     kinds: dict[str, list[tuple[str, str]]] = {}
@@ -21,7 +25,7 @@ def few_notes(notes: Iterable[tuple[str, str]]) -> list[str]:
         shown = SHOWN_NOTES if len(each) > SHOWN_NOTES + 1 else len(each)  # the last one takes a line in any case
         found += [text for _, text in each[:shown]]
         if others := list(dict.fromkeys(column for column, _ in each[shown:])):
-            found.append(f"and {len(others):,} more columns: {few_names(others)}")
+            found.append(type(each[0][1])(f"and {len(others):,} more columns: {few_names(others)}"))
     return found
 
 
@@ -62,7 +66,7 @@ def _visible_character(c: str) -> str:
 def visible_texts(value: Any) -> Any:
     """Plain data with all of their texts visible, keys too; arrays and numbers stay."""
     if isinstance(value, str):
-        return visible(value)
+        return type(value)(visible(value))
     if isinstance(value, dict):
         return {visible_texts(key): visible_texts(each) for key, each in value.items()}
     if type(value) in (list, tuple):

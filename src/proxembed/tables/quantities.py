@@ -1,4 +1,4 @@
-"""Numbers in text cells: sign, currency, groups of thousands, decimal mark, exponent and unit; the style of a table.
+"""Numbers in text cells: sign, currency, thousands, decimal mark, exponent, unit and factor; the style of a table.
 
 A style is the decimal mark and the marks between groups of three digits, such as ".,", ",." or ", "; "" is ".". In
 "? " no decimal mark is known: 1.234 may be 1234.
@@ -32,6 +32,7 @@ MONEY = (
     r"CLP|CNY|COP|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|JPY|KRW|MXN|MYR|NOK|NZD|PHP|PLN|RON|RUB|SAR|SEK|SGD|THB|TRY|TWD|"
     r"UAH|USD|VND|ZAR|Fr|kr|Kr|Rs|RM)\b\.?)"
 )
+CURRENCY = re.compile(MONEY)
 SPACE = rf"[\s{BLANK}]*"
 QUANTITY = re.compile(
     rf"([{MINUS}{PLUS}]?){SPACE}({MONEY}?){SPACE}([{MINUS}{PLUS}]?){SPACE}"
@@ -40,6 +41,8 @@ QUANTITY = re.compile(
     re.ASCII,
 )
 SIGNS_ONLY = re.compile(rf"[{MINUS}{PLUS}]+")
+FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9}  # after a number: 1.2M
+SCALED = " (k, M)"  # ends the unit of a column that has several of them
 MOSTLY = 0.5  # a column with more numbers than this tells the style, even if some of its cells are none
 
 
@@ -91,7 +94,11 @@ def quantity(word: str) -> Quantity | None:
     if part is None:
         return None
     before, money, inner, digits, exponent, after, unit = (each or "" for each in part.groups())
-    if len([sign for sign in (bracketed, before, inner, after) if sign]) > 1 or SIGNS_ONLY.fullmatch(unit):
+    if (
+        len([sign for sign in (bracketed, before, inner, after) if sign]) > 1
+        or SIGNS_ONLY.fullmatch(unit)
+        and unit != "+"
+    ):
         return None
     if after and not any(mark in digits for mark in ",."):  # 3- is a grade, or begins a range
         return None
@@ -105,7 +112,21 @@ def number(word: str, style: str, unit: str) -> float | None:
     if style[:1] != "?" and SIMPLE[style[:1] or "."].fullmatch(word):
         return float(word.replace(",", "."))
     part = quantity(word)
-    return None if part is None or part.unit not in ("", unit) else part.value(style)
+    return None if part is None else _value(part, style, unit)
+
+
+def _value(part: Quantity, style: str, unit: str) -> float | None:
+    """A quantity as a number, in a style and a unit; None for one in another unit."""
+    own, factor = _scale(part.unit) if unit.endswith(SCALED) else (part.unit, None)
+    found = part.value(style) if own in ("", unit.removesuffix(SCALED)) else None
+    return found if found is None or factor is None else found * FACTORS.get(factor, 1.0)
+
+
+def _scale(unit: str) -> tuple[str, str]:
+    """A unit without the factor that ends it, and the factor, "" for none: of 1.2M, M."""
+    factor = next((each for each in FACTORS if unit.endswith(each)), "")
+    own = unit.removesuffix(factor).strip()
+    return (own, factor) if factor and not own.isalpha() else (unit, "")
 
 
 class NumberWords:
@@ -130,6 +151,13 @@ class NumberWords:
         if self.simple:
             return ""
         units = Counter(part.unit for part in self.parts if part is not None)
+        scales = set(map(_scale, units))
+        own = {unit for unit, _ in scales - {("", "")}}
+        factors = {factor for _, factor in scales}
+        several = len(factors - {""}) > 1 or len(factors) > 1 and factors & {"k", "K"}
+        money = factors - {""} and all(map(CURRENCY.fullmatch, own))  # whose new cells may have another factor
+        if len(own) == 1 and (several or money):
+            return own.pop() + SCALED
         return max(units, key=units.__getitem__, default="")
 
     def misfits(self, style: str) -> list[int]:
@@ -139,10 +167,10 @@ class NumberWords:
         return [j for j, part in enumerate(self.parts) if not self._fits(part, style)]
 
     def _fits(self, part: Quantity | None, style: str) -> bool:
-        if part is None or part.unit not in ("", self.unit):
+        found = None if part is None else _value(part, style, self.unit)
+        if part is None or found is None:
             return False
-        found = part.value(style)
-        return found is not None and (part.unit == self.unit or found == 0)
+        return part.unit == self.unit or found == 0 or self.unit.endswith(SCALED)
 
     def marks(self, style: str) -> list[str]:
         """The decimal comma, and the marks between thousands, that words have."""

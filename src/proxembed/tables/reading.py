@@ -18,22 +18,25 @@ from scipy.special import bdtrc
 
 from .cells import is_empty, scale_steps, truth_words
 from .column import CellError, Column, is_missing, is_real, word_of
-from .dates import date_misfits, date_style, either_order, has_short_years, hours, is_clock
+from .dates import clock_misfits, clock_style, date_misfits, date_style, either_order, has_short_years, hours
 from .identifiers import (
     FEWEST_OWNERS,
     ID_NAME,
+    ROW_NAMES,
     WHOLE,
+    code_name,
     first_row_number,
     grouping,
     is_answer,
     is_entity,
+    is_id_name,
     is_single,
     names_owners,
     owner_name,
     settles,
 )
 from .lists import listed
-from .notes import few_notes
+from .notes import LeftOut, few_notes
 from .quantities import ANY_GROUPS, LEADING_ZERO, STYLE_WORDS, NumberWords, table_style
 from .rows import TableRows
 
@@ -42,6 +45,7 @@ FEWEST_IDS = 8
 FEWEST_CODES = 3  # cells of each negative number of a column without others, to be asked about
 MOST_CODES = 5  # such numbers, as surveys write -9, -8 and -1
 WIDE_GAP = 3  # between such numbers, or from the last of them to the answers
+FARTHEST = 4  # a gap below this part of such a number is none: 99 after 95
 FIRST_CELLS = 1000
 LOWEST_CODE = re.compile(r"-[789]+")
 FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
@@ -49,6 +53,7 @@ FEWEST_BESIDE_ONE = 3  # the same beside one other word, without digits
 MOST_ODD = 2  # words in up to a quarter of the cells that may stand for an empty cell
 MOST_RARE = 10  # words in up to one cell in twenty that may do so
 NO_VALUE = re.compile(r"[\W_]+|[+\-]?inf(?:inity)?", re.IGNORECASE)  # marks alone, such as - or ., and infinity
+LETTER = re.compile(r"[^\W\d_]")
 SHOWN_ODD = 3
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
@@ -59,6 +64,7 @@ NUMERIC_LOOK = re.compile(r"(?=.*\d)(?=.*\D)[\d\s.,:;/'\"\u2019\u2032\u2033\u00b
 DATE_LOOK = re.compile(r"(?=\D*\d{1,2}\D)(?=.*\b(?:1[89]|20)\d\d\b).{6,30}")
 MEASURED = re.compile(r"[:/,%hx*'\"\u2019\u2032\u2033\u00b0]|^(?:19|20)\d\d-(?:0[1-9]|1[0-2])$|^\d{1,3}-\d{1,3}$")
 DATE_WORDS = {"iso": "date", "dmy": "date, day first", "mdy": "date, month first"}
+CLOCK_WORDS = {"clock": "clock time, in hours", "duration": "duration, in minutes"}
 CHANCE = 0.05  # of as many unseen cells, by the share of training cells that stand alone
 DIGITS = re.compile(r"\d+", re.ASCII)
 SHORT = re.compile(r"([1-9]\d*)(?:\.0+)?", re.ASCII)  # a code that became a number
@@ -136,7 +142,7 @@ def read_columns(
     found = []
     for name, cells in table.items():
         if name in as_texts:
-            reading = _said(cells, "text", Column(name, "text"))
+            reading = _reading(cells, "text", Column(name, "text"))
         elif name in as_categories and cells.values:
             reading = _category(cells, "category")
         elif name in as_targets:
@@ -168,7 +174,8 @@ def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...
     return DistinctCells(name, [values[j] for j in filled], counts[filled], filled, len(codes), missing)
 
 
-def _said(cells: DistinctCells, words: str, column: Column | None, **more: Any) -> Reading:
+def _reading(cells: DistinctCells, words: str, column: Column | None, **more: Any) -> Reading:
+    """The reading of a column, with its first cell and the number of empty ones in words."""
     shown = _cut(cell_text(cells.values[0])) if cells.values else ""
     words += f"; {cells.empty:,} empty" if cells.empty and cells.values else ""
     return Reading(cells.name, words, shown, column, **more)
@@ -177,12 +184,15 @@ def _said(cells: DistinctCells, words: str, column: Column | None, **more: Any) 
 def _read(cells: DistinctCells, style: str, *, asks: bool, kept: bool) -> Reading:
     """The first reading that fits all cells; numbers in the style of the table."""
     if not cells.values:
-        return _said(cells, "empty, left out", None)
+        return _reading(cells, "empty, left out", None)
     if len(cells.values) == 1 and not cells.empty and cells.n > 1:
-        return _said(cells, "constant, left out", None)
+        return _reading(cells, "constant, left out", None)
     if not kept and (owner := _owner(cells, style)) is not None:
         return owner
     reading = _lists(cells) or _truths(cells) or _clocks(cells) or _numbers(cells, style, asks) or _dates(cells)
+    if reading is not None and reading.words.startswith("number") and code_name(cells.name) and _codes(cells):
+        words = f"code (by its name), {len(cells.values):,} values"
+        return _reading(cells, words, Column(cells.name, "category", style="code"))
     return reading or _scales(cells) or _joined_names(cells) or _words(cells, style)
 
 
@@ -193,26 +203,35 @@ def _owner(cells: DistinctCells, style: str) -> Reading | None:
     first = first_row_number(words) if cells.distinct else None
     if first is not None:
         note = row_numbers_note(cells.name, first, n)
-        return _said(cells, "row numbers, left out", None, note=note, role="rows")
+        return _reading(cells, "row numbers, left out", None, note=note, role="rows")
     named = bool(words) and names_owners(cells.name, words, cells.counts) and _owners(words, style)
     bare = bool(words) and not any(re.search(r"\s", word) for word in words)
     numbered = all(map(str.isdigit, words)) and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
     known = int(cells.counts.sum())
-    unique = cells.distinct and (named or bare and (numbered or _tokens(cells, style)))
+    row_names = bool(words) and ROW_NAMES.fullmatch(cells.name) is not None and date_style(words) is None
+    unique = cells.distinct and (
+        named or row_names or bare and (numbered or is_id_name(cells.name) or _tokens(cells, style))
+    )
     if unique or named and n == known >= FEWEST_OWNERS:
         note = f"{cells.name} is an id (all different) and not a feature (id={cells.name!r} names the rows by it)"
-        return _said(cells, "id, left out", None, note=note, options=(("id", cells.name),), role="id")
+        return _reading(cells, "id, left out", None, note=LeftOut(note), options=(("id", cells.name),), role="id")
     groups = (("groups", cells.name),)
     if named and n < known:
         if n >= FEWEST_OWNERS:
-            return _said(cells, "identifier, left out", None, options=groups, role="groups")
+            return _reading(cells, "identifier, left out", None, options=groups, role="groups")
         if 2 <= n <= known / 2 and owner_name(cells.name) and not is_answer(words):
             note = (
                 f"{cells.name} looks like groups ({n:,} in {known:,} rows) and is not a feature "
                 f"(groups={cells.name!r} keeps their rows together)"
             )
-            return _said(cells, "group, left out", None, note=note, options=groups)
+            return _reading(cells, "group, left out", None, note=LeftOut(note), options=groups)
     return None
+
+
+def _codes(cells: DistinctCells) -> bool:
+    """Whether all cells are whole numbers of at least 0, or some have letters: 606xx."""
+    words = list(map(word_of, cells.values))
+    return any(map(LETTER.search, words)) or all(WHOLE.fullmatch(word) and word[0] != "-" for word in words)
 
 
 def _scalar(cells: DistinctCells) -> bool:
@@ -222,7 +241,7 @@ def _scalar(cells: DistinctCells) -> bool:
 def row_numbers_note(name: str, first: int, n: int) -> str:
     """A note on a column of row numbers."""
     last = first + n - 1
-    return (
+    return LeftOut(
         f"{name} holds the row numbers {first} to {last:,} and is not a feature "
         f"(keep={name!r}, beside the other features, makes it one)"
     )
@@ -259,28 +278,30 @@ def _lists(cells: DistinctCells) -> Reading | None:
     short = next((j for j, entry in enumerate(entries) if any(each is ... for each in entry)), None)
     if short is not None:
         problem = f"holds a list without all of its entries, {shown_cell(cells.values[short])}: write all of them"
-        return _said(cells, "shortened lists", None, problem=problem, options=drop, at=cells.places[short])
+        return _reading(cells, "shortened lists", None, problem=problem, options=drop, at=cells.places[short])
     filled = [tuple(entry) for entry in entries if len(entry)]
     known = [each for entry in filled for each in entry if not is_empty(each)]
     if all(isinstance(each, str) for each in known) and (known or not filled):
-        return _said(cells, "names, in a list", Column(cells.name, "names", style="[]"))
+        return _reading(cells, "names, in a list", Column(cells.name, "names", style="[]"))
     if not all(is_real(each) for entry in filled for each in entry):
-        return _said(cells, "lists", None, problem="holds lists that are neither numbers nor names", options=drop)
+        return _reading(cells, "lists", None, problem="holds lists that are neither numbers nor names", options=drop)
     sizes = sorted({len(entry) for entry in entries})
     if len(sizes) > 1:
         problem = f"holds vectors of unequal lengths ({', '.join(map(str, sizes[:4]))})"
-        return _said(cells, "vectors of unequal lengths", None, problem=problem, options=drop)
+        return _reading(cells, "vectors of unequal lengths", None, problem=problem, options=drop)
     if not np.isfinite(np.array(filled, dtype=np.float64)).all():
-        return _said(cells, "vector", None, problem="holds vectors with NaN or infinity", options=drop)
-    return _said(cells, f"vector of {sizes[0]}", Column(cells.name, "vector", size=sizes[0]))
+        return _reading(cells, "vector", None, problem="holds vectors with NaN or infinity", options=drop)
+    return _reading(cells, f"vector of {sizes[0]}", Column(cells.name, "vector", size=sizes[0]))
 
 
 def _truths(cells: DistinctCells) -> Reading | None:
     if all(isinstance(value, bool | np.bool_) for value in cells.values):
-        return _said(cells, "yes or no (true, false)", Column(cells.name, "boolean", ("false", "true")))
+        return _reading(cells, "yes or no (true, false)", Column(cells.name, "boolean", ("false", "true")))
     pair = truth_words(cells.words) if len(cells.words) == len(cells.values) else None
     return (
-        None if pair is None else _said(cells, f"yes or no ({pair[1]}, {pair[0]})", Column(cells.name, "boolean", pair))
+        None
+        if pair is None
+        else _reading(cells, f"yes or no ({pair[1]}, {pair[0]})", Column(cells.name, "boolean", pair))
     )
 
 
@@ -303,28 +324,30 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         place = int(np.argmin(np.isfinite(numbers)))
         shown = cells.values[place]
         problem = f"holds {shown}, which is infinite or too large for a number"
-        return _said(cells, "number", None, problem=problem, options=(("missing", str(shown)),), at=cells.places[place])
+        return _reading(
+            cells, "number", None, problem=problem, options=(("missing", str(shown)),), at=cells.places[place]
+        )
     if asks and (codes := _missing_codes(numbers, cells.counts)):
         count = int(cells.counts[np.isin(numbers, codes)].sum())
         ends = ("an empty cell", "a value") if len(codes) == 1 else ("empty cells", "values")
         problem = f"holds {_code_words(codes)} in {count} cells, far from all others: {ends[0]}, or else {ends[1]}"
         options, instead = tuple(("missing", f"{code:g}") for code in codes), (("missing", "none"),)
-        return _said(cells, "number", column, problem=problem, options=options, instead=instead)
+        return _reading(cells, "number", column, problem=problem, options=options, instead=instead)
     marks = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style))
-    return _said(cells, "number" + (f" in {unit}" if unit else "") + marks, column)
+    return _reading(cells, "number" + (f" in {unit.strip()}" if unit else "") + marks, column)
 
 
 def _target(cells: DistinctCells, style: str, asks: bool) -> Reading:
     """A column that is to hold numbers."""
     if not cells.values:
-        return _said(cells, "number", None, problem="holds no number: every cell is empty", options=())
+        return _reading(cells, "number", None, problem="holds no number: every cell is empty", options=())
     if (found := _numbers(cells, style, asks)) is not None and (found.column is None or found.column.kind == "number"):
         if found.column is None and found.instead:  # missing values, or a category
             problem = found.problem.replace("or a category", "or classes")
             return replace(found, problem=problem, instead=())
         return found
     problem, remedy, at = _no_numbers(cells, style)
-    return _said(cells, "number", None, problem=problem, remedy=remedy, at=cells.places[at])
+    return _reading(cells, "number", None, problem=problem, remedy=remedy, at=cells.places[at])
 
 
 def _no_numbers(cells: DistinctCells, style: str) -> tuple[str, str, int]:
@@ -383,16 +406,20 @@ def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], codes: Sequ
         options += [("missing", f"{code:g}") for code in codes]
     instead = (("category", cells.name),)
     at = cells.places[wrong[0]]
-    return _said(cells, kind, None, problem=problem, options=tuple(options), at=at, instead=instead)
+    return _reading(cells, kind, None, problem=problem, options=tuple(options), at=at, instead=instead)
 
 
 def _clocks(cells: DistinctCells) -> Reading | None:
-    """Clock times as hours since midnight."""
-    if cells.words and not is_clock(cells.numbers.words):
+    """Clock times as hours since midnight, durations as minutes."""
+    if not cells.words:
+        style = None if any(hours(value) is None for value in cells.values) else "clock"
+    else:
+        style = clock_style(words := cells.numbers.words)
+        if style is None and _few(cells, wrong := clock_misfits(words)):
+            return _with_odd(cells, "clock time", wrong)
+    if style is None:
         return None
-    if not cells.words and any(hours(value) is None for value in cells.values):
-        return None
-    return _said(cells, "clock time, in hours", Column(cells.name, "number", style="clock", missing=cells.missing))
+    return _reading(cells, CLOCK_WORDS[style], Column(cells.name, "number", style=style, missing=cells.missing))
 
 
 def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
@@ -405,7 +432,8 @@ def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
         low, high, code = numbers[rest].min(), numbers[rest].max(), numbers[end]
         gap = low - code if code < low else code - high
         lone = code < 0 <= low and code % 1 == 0 and len(rest) >= FEWEST_VALUES and counts[end] >= FEWEST_CODES
-        if (abs(code) in MISSING_CODES and counts[end] > 1 or lone) and gap > high - low:
+        far = gap > high - low and FARTHEST * gap >= abs(code)
+        if (abs(code) in MISSING_CODES and counts[end] > 1 or lone) and far:
             return float(code)
     return None
 
@@ -456,7 +484,7 @@ def _dates(cells: DistinctCells) -> Reading | None:
             column.parse(cells.values, np.arange(len(cells.values)))
         except CellError:
             return None
-        return _said(cells, "date", column)
+        return _reading(cells, "date", column)
     if len(words) < len(cells.values):
         return None
     style = date_style(words)
@@ -467,14 +495,14 @@ def _dates(cells: DistinctCells) -> Reading | None:
     if has_short_years(words):
         notes.append("has years of two digits, which are read as 1969 to 2068")
     note = f"{cells.name} {', and '.join(notes)}" if notes else ""
-    return _said(cells, DATE_WORDS[style], Column(cells.name, "date", style=style), note=note)
+    return _reading(cells, DATE_WORDS[style], Column(cells.name, "date", style=style), note=note)
 
 
 def _scales(cells: DistinctCells) -> Reading | None:
     steps = scale_steps(cells.words) if len(cells.words) == len(cells.values) else None
     if steps is None:
         return None
-    return _said(cells, f"ordered ({steps[0]} to {steps[-1]})", Column(cells.name, "ordered", steps))
+    return _reading(cells, f"ordered ({steps[0]} to {steps[-1]})", Column(cells.name, "ordered", steps))
 
 
 def _joined_names(cells: DistinctCells) -> Reading | None:
@@ -486,7 +514,7 @@ def _joined_names(cells: DistinctCells) -> Reading | None:
         parts = {part.strip() for word in words for part in word.split(join)} - {""}
         short = all(len(part.split()) <= MAX_WORDS + 1 for part in parts)
         if 3 * len(joint) > len(words) and len(joint) > 1 and short and len(parts) < 2 * len(words):
-            return _said(cells, f"names, joined by {join!r}", Column(cells.name, "names", style=join))
+            return _reading(cells, f"names, joined by {join!r}", Column(cells.name, "names", style=join))
     return None
 
 
@@ -495,21 +523,21 @@ def _words(cells: DistinctCells, style: str) -> Reading:
     drop = (("drop", cells.name),)
     if any(isinstance(value, DURATIONS) for value in cells.values):
         problem = "holds durations; make numbers of them, such as hours"
-        return _said(cells, "durations", None, problem=problem, options=drop)
+        return _reading(cells, "durations", None, problem=problem, options=drop)
     if not _scalar(cells) or any(isinstance(value, dict | bytes | complex) for value in cells.values):
         problem = "holds values that are neither numbers nor text"
-        return _said(cells, "unknown", None, problem=problem, options=drop)
+        return _reading(cells, "unknown", None, problem=problem, options=drop)
     known = int(cells.counts.sum())
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
     repeats = len(words) <= max(2, known / 2)
     if repeats and (length <= MAX_WORDS or len(words) <= 30) or length <= 1.2:
         return _category(cells, "category", note=_unread(cells, style, "category"))
     note = _unread(cells, style, "text")
-    return _said(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"), note=note)
+    return _reading(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"), note=note)
 
 
 def _category(cells: DistinctCells, kind: str, note: str = "") -> Reading:
-    return _said(cells, f"{kind}, {len(cells.values):,} values", Column(cells.name, "category"), note=note)
+    return _reading(cells, f"{kind}, {len(cells.values):,} values", Column(cells.name, "category"), note=note)
 
 
 def _unread(cells: DistinctCells, style: str, kind: str) -> str:
@@ -612,8 +640,10 @@ def _note(name: str, codes: NDArray[np.integer], chosen: str | None, what: str) 
     text = f"{name} is {what} ({len(np.unique(known)):,} values in {len(known):,} rows) and is not a feature"
     keep = f"keep={name!r}, beside the other features, makes it one"
     if name == chosen:
-        return f"{text}; it is used as groups, so that no split divides its rows (groups=False: no groups; {keep})"
-    return f"{text}; test rows may share it with training rows (groups={name!r} keeps its rows together; {keep})"
+        used = "it is used as groups, so that no split divides its rows (groups=False: no groups;"
+        return LeftOut(f"{text}; {used} {keep})")
+    shared = f"test rows may share it with training rows (groups={name!r} keeps its rows together; {keep})"
+    return LeftOut(f"{text}; {shared}")
 
 
 def group_codes(codes: NDArray[np.integer]) -> NDArray[np.intp]:
@@ -661,10 +691,10 @@ class UnseenCells:
                 f"as {cell!r} for {code!r}; write the column as text, with its zeros"
             )
         if self._surprising(others.total()):
-            shown = _shown(dict.fromkeys(chain.from_iterable(c if isinstance(c, tuple) else (c,) for c in others)))
+            shown = _listed(dict.fromkeys(chain.from_iterable(c if isinstance(c, tuple) else (c,) for c in others)))
             found.append(
                 f"{self.column}: {others.total():,} of {self.filled:,} cells are unknown to the model, such as "
-                f"{shown}; the training rows have {_shown(value for value in self.values if value)}"
+                f"{shown}; the training rows have {_listed(value for value in self.values if value)}"
             )
         return found
 
@@ -688,11 +718,6 @@ class UnseenCells:
         return found
 
 
-def unseen_of(column: str, values: Sequence[str], cells: Iterable[Any]) -> UnseenCells:
-    """What new cells of a column are compared with, from its cells in the training rows."""
-    return UnseenCells(column, values, share_alone(cells))
-
-
 def share_alone(cells: Iterable[Any]) -> float:
     """Share of the filled cells with no value that another cell has."""
     filled = [set(cell) if isinstance(cell, tuple) else {cell} for cell in cells if cell]
@@ -707,7 +732,7 @@ def unseen_notes(train: TableRows, new: TableRows) -> list[str]:
         if column.kind in ("category", "names"):
             cells = train[column.name]
             values = dict.fromkeys(chain.from_iterable(cells) if column.kind == "names" else cells)
-            unseen = unseen_of(column.name, list(values), cells)
+            unseen = UnseenCells(column.name, list(values), share_alone(cells))
             unseen.add(new[column.name])
             found += [(column.name, note) for note in unseen.notes]
     return few_notes(found)
@@ -741,5 +766,5 @@ def parts_of_one_file() -> Iterator[None]:
     warn_of(gathered.values())
 
 
-def _shown(values: Iterable[Any]) -> str:
+def _listed(values: Iterable[Any]) -> str:
     return " and ".join(repr(_cut(str(value))) for value in islice(values, EXAMPLES))

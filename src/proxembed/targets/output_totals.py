@@ -30,7 +30,7 @@ KIND_NAMES = {"real": "numbers", "ranks": "ordered categories", "classes": "clas
 class OutputTotals:
     """Totals over the rows that take part, of the cells a less ``shift`` (one per column of F) and their mask M, 1
     where a cell is known (one per column of y; a is 0 elsewhere): ``gram_of_cells`` a'a, ``sums_of_cells`` a'M,
-    ``known`` M'M, and the range of known cells. Each row counts as often as it occurs, but for ``rows``, their number,
+    ``known`` M'M, and the range of known cells. Each row counts as often as it occurs, not in ``rows``, their number,
     and ``held``, the known cells of each column of y. Classes are indicators, of shift 0. ``filled``: where unknown
     cells have values of their own, which rows in memory alone have, the mean of known and filled cells (one per column
     of F) and the Gram matrix of all cells less these means."""

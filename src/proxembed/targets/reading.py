@@ -130,11 +130,6 @@ def _is_indicator(values: Any) -> bool:
     return values.dtype.kind == "b" or bool(np.all((values == 0) | (values == 1) | (values != values)))
 
 
-def read_block(y: Any, target_type: Any, scale_targets: Any) -> Targets:
-    """``read_targets`` of some rows of many: whether whole numbers are few is asked of all rows, not of these."""
-    return read_targets(y, target_type, scale_targets, block=True)
-
-
 def _is_table(y: Any) -> bool:
     return hasattr(y, "columns") and hasattr(y, "to_numpy")
 

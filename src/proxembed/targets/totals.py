@@ -18,7 +18,7 @@ from proxembed.algebra.arrays.moments import Moments
 from .labels import LabelMatrix
 from .output_totals import OTHER_COLUMNS, OutputTotals
 from .outputs import Outputs
-from .reading import read_block
+from .reading import read_targets
 from .targets import Targets
 from .values import are_comparable, entries, missing_entries, positions, united_values, unwrapped
 
@@ -257,7 +257,7 @@ def labels_of_block(
     unknown cell at its mean. Raises PartlyKnownRow for such a row of labels if ``means`` is "ask"."""
     if all_unknown(y):
         return None, np.empty(0, dtype=np.intp), y.shape[0] if hasattr(y, "shape") else len(y)
-    labels: Any = read_block(y, target_type, scale_targets)
+    labels: Any = read_targets(y, target_type, scale_targets, block=True)
     if labels.unknown is None:
         return labels, np.arange(labels.n), labels.n
     known = labels.rows_known

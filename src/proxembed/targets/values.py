@@ -298,16 +298,16 @@ def refuse_cell(value: Any) -> NoReturn:
         raise ValueError(INFINITY)
     if value != value // 1:
         raise ValueError(
-            f"y holds fractions such as {_shown(value)}; an n x c indicator holds 0 and 1, NaN for unknown. Numbers "
+            f"y holds fractions such as {_brief(value)}; an n x c indicator holds 0 and 1, NaN for unknown. Numbers "
             "are outputs of methods such as OPLS."
         )
     raise ValueError(
-        f"y holds {_shown(value)}; an n x c indicator holds only 0 and 1 (or -1 and +1), NaN for unknown. "
+        f"y holds {_brief(value)}; an n x c indicator holds only 0 and 1 (or -1 and +1), NaN for unknown. "
         "One class per row is passed as a 1-D array."
     )
 
 
-def _shown(value: Any) -> str:
+def _brief(value: Any) -> str:
     """A number in at most 40 characters."""
     if isinstance(value, float | np.floating):
         return f"{value:g}"

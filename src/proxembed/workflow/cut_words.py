@@ -84,7 +84,7 @@ def untried(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The rivals that are missing from each verdict: the budget had no room, or their library is not installed."""
     out = [each for each in plan.rivals if each.arm.name in plan.cuts.left_out]
     told = [(each, each.arm.name) for each in out]
-    told += [(each, f"{each.arm.name} (not installed)") for each in plan.absent]
+    told += [(each, f"{each.arm.name} (not installed)") for each in plan.absent if each.rival.not_installed()]
     every = tuple(name for each, name in told if each.rival.goal != "map")
     maps = tuple(name for each, name in told if not each.rival.predicts)
     return {name: names for name, names in (("predict", every), ("neighbours", every), ("map", maps)) if names}
@@ -121,6 +121,8 @@ def _lines(plan: Plan, cuts: Sequence[Cut]) -> list[list[str]]:
         found.append(["Predict, neighbours", f"{forests[2:]}: with more they may be ahead of the embedding"])
     if names := of_goal.get("map"):
         found.append(["Map", f"not compared with {and_words(names)}: {OTHER_MAPS}"])
+    if unfit := [f"{each.arm.name} ({each.lacks})" for each in plan.absent if not each.rival.not_installed()]:
+        found.append(["Under any budget", f"{and_words(unfit)} cannot take part"])
     kinds: Mapping[str, list[str]] = {kind: [cut.text for cut in cuts if cut.kind == kind] for kind in BEARS}
     return found + [[BEARS[kind][0], f"{'; '.join(texts)}: {BEARS[kind][1]}"] for kind, texts in kinds.items() if texts]
 

@@ -18,7 +18,6 @@ from proxembed.evaluate.arms import (
     MAP_SIZE,
     Arm,
     embedding_arm,
-    left_out_rivals,
     rival_arms,
     without_duplicates,
 )
@@ -41,10 +40,10 @@ from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.report.next_steps import Run
 from proxembed.report.plain_words import laid_out_words
-from proxembed.report.verdict import cut_lines
+from proxembed.report.verdict import UNUSED, cut_lines
 from proxembed.report.views import best_laid_out
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
-from proxembed.tables.notes import counted
+from proxembed.tables.notes import LeftOut, counted
 
 from .arm_models import predictor_ahead
 from .comparison import data_and_head, map_options
@@ -92,7 +91,6 @@ from .results import SearchResult
 COMPARISON = ".comparison.jsonl"
 BUDGET = ("max_seconds", "max_work", "n_jobs", "dask")
 FREE = {*BUDGET, "max_trials"}  # options that may differ between a run and its continuation
-NO_FEATURE = " not a feature"  # of a note on a column that is left out by a guess
 RIVAL_GOALS = ("predict", "neighbours", "map")  # for which the embedding of a rival is saved if it is the best
 
 
@@ -421,7 +419,6 @@ def compared(job: Job) -> tuple[Job, Results | None]:
 def comparison_protocol(job: Job, leaders: Sequence[Arm], sizes: tuple[int, ...]) -> Protocol:
     """The protocol of a comparison of leaders with the rivals."""
     options, found, plan, rivals = job.options, job.found, job.plan, rivals_of(job)
-    data = (job.dataset.X, job.dataset.targets, options.seed, plan.cuts.forest)
     deadline = plan.leave_for("diagnosis", "last fit and page")
     return Protocol(
         (*leaders, *rivals),
@@ -433,7 +430,7 @@ def comparison_protocol(job: Job, leaders: Sequence[Arm], sizes: tuple[int, ...]
         n_jobs=options.n_jobs,
         measure=options.measure,
         numbers=job.dataset.outputs is not None,
-        notes=(*left_out_rivals(*data, **plan.rival_limits), *weight_notes(job.dataset, rivals), *found.unweighted),
+        notes=(*weight_notes(job.dataset, rivals), *found.unweighted),
         train_rows=None if plan.cuts.rows is None else job.split.train,
         test_rows=None if plan.cuts.test_rows is None else job.split.held_out,
         decided=decided_arms(plan, leaders),
@@ -581,11 +578,11 @@ def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
     """Add to the verdict what was cut, as ``cut`` and as the last lines of its text."""
     verdict = summary["verdict"]
     verdict["cut"] = told_cuts(job.plan, run_of(job))
-    guessed = [note for note in summary["dataset"].get("notes", ()) if NO_FEATURE in note]
-    verdict["cut"]["lines"][:0] = [["Not used as features", "; ".join(guessed)]] * bool(guessed)
+    verdict["unused"] = "; ".join(note for note in summary["dataset"].get("notes", ()) if isinstance(note, LeftOut))
     if verdict.get("laid_out"):
         verdict["cut"]["lines"].append(["Map", laid_out_words(verdict["goals"]["map"])])
-    verdict["text"] = "\n".join([verdict["text"], *cut_lines(verdict["cut"])])
+    unused = [f"{UNUSED}: {verdict['unused']}."] * bool(verdict["unused"])
+    verdict["text"] = "\n".join([verdict["text"], *unused, *cut_lines(verdict["cut"])])
 
 
 def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tuple[Any, dict[str, Any]]:

@@ -43,6 +43,7 @@ UNFINISHED = "unfinished.json"  # of a run that has no summary yet
 KEPT = ("rival.skops", "rival.md")  # a second model that was asked for
 EVIDENCE = (LEADERBOARD, PREDICTIONS, RECORD, PAGE, UNFINISHED, *KEPT)
 MODEL, CARD, EMBEDDING = "model.skops", "model.md", "embedding.npz"
+FRAME = "cosine"  # of the source of a saved model: what ``transform --cosine`` takes
 SAVED = (MODEL, CARD, EMBEDDING)
 MOST_SCORES = 5000  # of training and of held-out rows whose scores a record holds
 BLOCK = 1 << 20  # bytes that are hashed at a time
@@ -237,17 +238,26 @@ def saved_model(
     the constant of the fitted rows, with which cosines are those of the leaderboard; no such file of a model of all
     features that are sparse."""
     card = model_card(model, fitted_on, summary, command, sampled)
-    files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
-    written = {path.name: content for path, content in files.items()}
     embedding = embedding_part(model)
     Z = embedding.transform(dataset.X)
-    if sparse.issparse(Z):
+    source = source_of(dataset)
+    arrays: dict[str, Any] = {}
+    if not sparse.issparse(Z):
+        arrays, frame = {"Z": Z}, frame_of(Z if fitted_on is dataset else embedding.transform(fitted_on.X))
+        arrays, source = arrays | frame, source | {FRAME: frame}
+    files = model_files(model, folder / MODEL, source=source, card=card)
+    written = {path.name: content for path, content in files.items()}
+    if not arrays:
         return written
-    mean, constant = cosine_frame(Z if fitted_on is dataset else embedding.transform(fitted_on.X))
-    arrays = {"Z": Z, "mean": mean, "constant": constant}
     if dataset.ids is not None:
         arrays["ids"] = dataset.ids
     return written | {EMBEDDING: npz_bytes(arrays)}
+
+
+def frame_of(Z: Any) -> dict[str, Any]:
+    """What makes plain cosines those of the leaderboard, of the rows of a fit, as plain data."""
+    mean, constant = cosine_frame(Z)
+    return {"mean": mean.tolist(), "constant": constant}
 
 
 @own_configuration()
@@ -255,7 +265,9 @@ def kept_model(model: Any, name: str, fitted_on: Any, folder: Path, summary: dic
     """A second model of the leaderboard with its card, as files."""
     told = f"This is the row {name} of the leaderboard, which was kept beside the saved model."
     card = model_card(model, fitted_on, {**summary, "verdict": {"goals": {}, "text": told, "note": ""}}, command)
-    files = model_files(model, folder / KEPT[0], source=source_of(fitted_on), card=card)
+    Z = embedding_part(model).transform(fitted_on.X)
+    source = source_of(fitted_on) | ({} if sparse.issparse(Z) else {FRAME: frame_of(Z)})
+    files = model_files(model, folder / KEPT[0], source=source, card=card)
     return {path.name: content for path, content in files.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import features, targets
+from . import targets
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,3 @@ class Case:
         found += [self.with_(n=n) for n in (2, 4, 8) if n < self.n]
         found += [self.with_(d=d) for d in (1, 2, 5) if d < self.d]
         return found
-
-    @property
-    def must_be_refused(self) -> bool:
-        """Whether the way X is stored can never be accepted."""
-        return self.storage in features.REFUSED

@@ -51,15 +51,20 @@ class Tiles:
 FACTORS = [np.array([1.0, 0.5, 2.0]), np.array([-1.0, 0.0, 3.0])]
 
 
+def assert_sandwiches(weights, tiles, form):
+    """The Laplacians of the factors on centred rows, all of them made before the first is used."""
+    operators = [weights.laplacian(factors) for factors in FACTORS]
+    rows = CentredMatrix.centred(form(X), np.ones(N))
+    for operator, factors in zip(operators, FACTORS, strict=True):
+        expected = tiles.sandwich(factors)
+        np.testing.assert_allclose(operator.sandwich(rows), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
 def test_laplacians_of_the_same_weights_share_one_pass(form):
     tiles = Tiles()
     weights = tiles.weights()
-    first, second = (weights.laplacian(c) for c in FACTORS)
-    rows = CentredMatrix.centred(form(X), np.ones(N))
-    for operator, factors in zip((first, second), FACTORS, strict=True):
-        expected = tiles.sandwich(factors)
-        np.testing.assert_allclose(operator.sandwich(rows), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    assert_sandwiches(weights, tiles, form)
     asked = sum(size for _, size in tiles.asked)
     assert asked < sum(size * (size + 256) / 2 + 256**2 for size in SIZES)  # about half of all pairs, and once
 
@@ -70,11 +75,7 @@ def test_links_inside_classes_share_one_pass(form, monkeypatch):
     weights = ClassLinks(N, [(index, sp.csr_array(A)) for index, A in zip(tiles.index, tiles.arrays, strict=True)])
     counted = ClassLinks.sandwiches
     monkeypatch.setattr(ClassLinks, "sandwiches", lambda *given: passes.append(1) or counted(*given))
-    first, second = (weights.laplacian(c) for c in FACTORS)
-    rows = CentredMatrix.centred(form(X), np.ones(N))
-    for operator, factors in zip((first, second), FACTORS, strict=True):
-        expected = tiles.sandwich(factors)
-        np.testing.assert_allclose(operator.sandwich(rows), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    assert_sandwiches(weights, tiles, form)
     assert len(passes) == 1
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy.linalg import hilbert
 
 import strategies
+from memory import traced_memory
 from proxembed.algebra.pencil import symmetric as symmetric_module
 from proxembed.algebra.pencil.symmetric import (
     SPD,
@@ -117,11 +116,9 @@ def test_the_diagonal_of_an_inverse_takes_some_columns_at_a_time(monkeypatch):
 
 def test_the_diagonal_of_an_inverse_takes_little_more_memory():
     factorised = SPD(np.eye(2000) + 1e-4)
-    tracemalloc.start()
-    found = factorised.inverse_diagonal()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.6 * factorised.factor.nbytes and found[0] == pytest.approx(1 - 1e-4 / 1.2, abs=1e-9)
+    with traced_memory() as memory:
+        found = factorised.inverse_diagonal()
+    assert memory.peak < 0.6 * factorised.factor.nbytes and found[0] == pytest.approx(1 - 1e-4 / 1.2, abs=1e-9)
 
 
 def test_a_factor_without_an_inverse_is_refused():

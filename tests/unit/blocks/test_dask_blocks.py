@@ -38,8 +38,7 @@ pytestmark = pytest.mark.default_configuration
 
 TOLERANCE = 1e-10
 N, D, C = 240, 8, 5
-Y = strategies.labels_multi(N, C, 3)
-X = strategies.told_by_labels(strategies.features_dense(N, D, 3), Y, 3)
+X, Y = strategies.labelled_rows(N, D, C, 3)
 CLASSES = np.array(["ant", "bee", "cow"])[np.argmax(X[:, :3], axis=1)]
 FEATURES, LABELS = [f"x{j}" for j in range(D)], [f"label{j}" for j in range(C)]
 METHODS = [

@@ -1,13 +1,15 @@
 """Small files and the three verbs of saved models, for their tests."""
 
+from functools import partial
+
 import numpy as np
 import typer
-from typer.testing import CliRunner
 
 import strategies
 from proxembed.cli.fit import fit
 from proxembed.cli.predict import predict
 from proxembed.cli.transform import transform
+from runs import invoke, succeeded
 
 N, D = 60, 6
 LABELS = ("topic_sea", "topic_<b>", "topic_é")
@@ -20,8 +22,7 @@ for verb in (fit, transform, predict):
     app.command()(verb)
 
 
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+program = partial(invoke, app)
 
 
 def refused(done, *parts) -> None:
@@ -65,8 +66,7 @@ FIT = ("--labels", "topic_*", "--id", "doc", "--drop", "junk")
 def fitted(folder, *options):
     """The path of a model fitted on a CSV file in the folder."""
     model = folder / "model.skops"
-    done = program("fit", several_labels_csv(folder / "tags.csv"), *FIT, *options, "-o", model)
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("fit", several_labels_csv(folder / "tags.csv"), *FIT, *options, "-o", model))
     return model
 
 

@@ -5,11 +5,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from proxembed.cli import app
 from proxembed.persist import load
 from proxembed.workflow import comparison
+from runs import program, succeeded
 
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
 
@@ -21,13 +20,8 @@ def few_rivals(monkeypatch):
     monkeypatch.setattr(comparison, "rival_arms", lambda *args, **options: whole(*args, **options)[:4])
 
 
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
-
-
 def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
-    done = program("compare", file, *FAST, "-o", tmp_path / "out", "--keep-rival", "Logistic regression")
-    assert done.exit_code == 0, done.output
+    done = succeeded(program("compare", file, *FAST, "-o", tmp_path / "out", "--keep-rival", "Logistic regression"))
     kept = load(tmp_path / "out" / "rival.skops")["embedding"]
     assert kept.title == "logistic regression" and "rival.md" in "".join(done.stdout.split())
     refused = program("compare", file, *FAST, "-o", tmp_path / "no", "--keep-rival", "logit")
@@ -54,8 +48,7 @@ def test_one_label_of_which_some_cells_are_empty(tmp_path):
     lines = [",".join([*(f"{value:.3f}" for value in row), label]) for row, label in zip(X, told, strict=True)]
     (tmp_path / "one.csv").write_text("\n".join(["a,b,c,topic", *lines]) + "\n")
     words = [*FAST, "-k", "1", "--labels", "topic", "--json", "-o", tmp_path / "out"]
-    done = program("compare", tmp_path / "one.csv", *words)
-    assert done.exit_code == 0, done.output
+    done = succeeded(program("compare", tmp_path / "one.csv", *words))
     found = json.loads(done.stdout)
     assert found["dataset"]["labels"] == 1 and found["dataset"]["unknown_cells"] == 9
     best = found["leaderboard"][0]["scores"]["macro average precision (ridge)"]["mean"]

@@ -14,6 +14,7 @@ from proxembed.data import Dataset
 from proxembed.evaluate.component_tests import component_tests
 from proxembed.evaluate.diagnose import diagnose, targets_of
 from proxembed.splits.splits import Splitting, make_splits
+from runs import succeeded
 from unit.cli.model_files import FIT, X, Y, refused, several_labels_csv
 
 QUICK = ("--shuffles", 19, "--halves", 2, "--folds", 2, "-j", 1)
@@ -78,8 +79,7 @@ def test_covariates_of_the_table_are_taken_off(tmp_path, capsys):
 
 
 def test_the_last_line_is_the_verdict(tags):
-    done = program(tags, *FIT, *QUICK)
-    assert done.exit_code == 0, done.output
+    done = succeeded(program(tags, *FIT, *QUICK))
     lines = done.stdout.splitlines()
     assert lines[0] == "OPLS, 3 components: macro average precision on 60 rows"
     assert [line[:18].strip() for line in lines[1:5]] == [
@@ -121,8 +121,7 @@ def test_labels_of_noise_have_shaped_nothing(tmp_path):
 
 
 def test_a_table_beyond_memory_is_sampled(tags):
-    done = program(tags, *FIT, *QUICK, "--memory", "1KB", "--sample", 50)
-    assert done.exit_code == 0, done.output
+    done = succeeded(program(tags, *FIT, *QUICK, "--memory", "1KB", "--sample", 50))
     assert "macro average precision on 50 rows of 60" in done.stdout
 
 

@@ -11,6 +11,7 @@ import pytest
 from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.execute import atomic_files
 from proxembed.persist import load, load_source
+from runs import succeeded
 from unit.cli.model_files import (
     FEATURES,
     FIT,
@@ -71,8 +72,7 @@ def test_the_columns_that_became_features_are_named(tags, tmp_path):
 
 def test_without_out_the_model_is_named_after_the_file(tags, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = program("fit", tags, *FIT)
-    assert done.exit_code == 0, done.output
+    done = succeeded(program("fit", tags, *FIT))
     assert sorted(os.listdir(tmp_path)) == ["tags.csv", "tags.md", "tags.skops"]
     assert "OPLS: 3 components of 60 rows, 6 features, 3 labels" in done.stdout
 
@@ -124,8 +124,7 @@ def test_a_wrapped_method_is_set_by_its_name(tags, tmp_path):
 
 def test_one_class_a_row_is_taken_by_single_label_methods(tmp_path):
     classes = one_class_csv(tmp_path / "c.csv")
-    done = program("fit", tmp_path / "c.csv", "--labels", "colour", "-m", "fda", "-o", tmp_path / "m.skops")
-    assert done.exit_code == 0, done.output
+    succeeded(program("fit", tmp_path / "c.csv", "--labels", "colour", "-m", "fda", "-o", tmp_path / "m.skops"))
     model = load(tmp_path / "m.skops")
     assert type(model["embedding"]).__name__ == "FDA" and model.classes_.tolist() == sorted(set(classes))
 

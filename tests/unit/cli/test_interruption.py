@@ -9,10 +9,8 @@ import threading
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from designs import each_value, in_turn
-from proxembed.cli import app
 from proxembed.cli.terminal import exit_code, interruptible
 from proxembed.evaluate.results import Results
 from proxembed.persist import load
@@ -20,7 +18,7 @@ from proxembed.study import trials
 from proxembed.workflow import comparison, main_job
 from proxembed.workflow import record as record_module
 from proxembed.workflow.record import retry_once
-from runs import without_nested_folds
+from runs import program, without_nested_folds
 
 QUICK = ["--methods", "opls,mvmd", "--max-trials", "2", "-k", "1,2", "--folds", "2", "--shuffles", "19"]
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
@@ -74,10 +72,6 @@ def out(tmp_path):
     for name in PAGE | MODEL | UNFINISHED | STUDY | {"mine.txt"}:
         (folder / name).write_text("<!-- proxembed model card --> of an earlier run")
     return folder
-
-
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def names(folder):

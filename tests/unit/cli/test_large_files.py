@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from proxembed.workflow import new_rows
+from runs import succeeded
 from unit.cli.model_files import fitted, new_csv, program, refused
 
 N = 3000
@@ -52,16 +53,20 @@ def table_of(path):
     return (pq.read_table(path) if path.suffix == ".parquet" else pyarrow.csv.read_csv(path)).to_pydict()
 
 
+def assert_same_tables(folder, suffix):
+    whole, found = (table_of(folder / f"{name}{suffix}") for name in ("whole", "parts"))
+    assert list(found) == list(whole) and found["id"] == [f"n{i}" for i in range(N)]
+    for name in list(whole)[1:]:
+        np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("command", ["transform", "predict"])
 def test_a_large_parquet_file_gives_what_one_in_memory_gives(made, tmp_path, parts, command):
     for name, more in (("whole", []), ("parts", ["--memory", "100KB"])):
         done = program(command, made / "model.skops", made / "new.parquet", "-o", tmp_path / f"{name}.parquet", *more)
         assert done.exit_code == 0, (done.output, done.exception)
-    whole, found = (table_of(tmp_path / f"{name}.parquet") for name in ("whole", "parts"))
     assert len(parts) > 2 and sum(parts) == N and max(parts) < N / 2
-    assert list(found) == list(whole) and found["id"] == [f"n{i}" for i in range(N)]
-    for name in list(whole)[1:]:
-        np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, atol=1e-12)
+    assert_same_tables(tmp_path, ".parquet")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz"])
@@ -90,16 +95,12 @@ def test_a_large_csv_file_is_read_by_blocks(made, tmp_path, parts, monkeypatch, 
 def test_a_large_file_is_read_by_parts_though_it_fits(made, tmp_path, parts, monkeypatch, command, suffix):
     for name in ("whole", "parts"):
         out = tmp_path / f"{name}{suffix}"
-        done = program(command, made / "model.skops", made / "new.parquet", "-o", out)
-        assert done.exit_code == 0, (done.output, done.exception)
+        succeeded(program(command, made / "model.skops", made / "new.parquet", "-o", out))
         assert len(parts) == 0 or name == "parts"
         monkeypatch.setattr(new_rows, "WHOLE_BYTES", 100_000)
         monkeypatch.setattr(new_rows, "PART_BYTES", 200_000)
     assert len(parts) > 2 and sum(parts) == N
-    whole, found = (table_of(tmp_path / f"{name}{suffix}") for name in ("whole", "parts"))
-    assert list(found) == list(whole) and found["id"] == [f"n{i}" for i in range(N)]
-    for name in list(whole)[1:]:
-        np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, atol=1e-12)
+    assert_same_tables(tmp_path, suffix)
 
 
 def test_a_fault_in_a_later_part_names_its_row_and_leaves_the_old_file(made, tmp_path):

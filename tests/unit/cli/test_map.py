@@ -3,15 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from proxembed.cli import app
+from runs import program
 from unit.cli.model_files import refused
-
-
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
-
 
 FAST = ("-m", "opls", "--layout", "sklearn")
 

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from proxembed import OPLS
 from proxembed.methods.pipeline import source_of
 from proxembed.persist import load, load_source, save
+from runs import succeeded
 from unit.cli.model_files import (
     FEATURES,
     LABELS,
@@ -44,8 +45,7 @@ def table(path):
 
 
 def test_labels_by_name(made, tmp_path):
-    done = program("predict", made / "model.skops", made / "new.csv", "-o", tmp_path / "y.csv")
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("predict", made / "model.skops", made / "new.csv", "-o", tmp_path / "y.csv"))
     header, rows = table(tmp_path / "y.csv")
     assert header == ["id", *LABELS] and [row[0] for row in rows] == [f"n{i}" for i in range(9)]
     found = np.array([row[1:] for row in rows], dtype=int)
@@ -82,12 +82,30 @@ def test_probabilities_are_those_of_the_model_and_stand_alone(made, tmp_path):
     assert not (tmp_path / "n.csv").exists()
 
 
+def test_a_cut_of_the_probability_takes_the_place_of_that_of_the_model(made, tmp_path):
+    model = load(made / "model.skops")
+    done = program("predict", made / "model.skops", made / "new.csv", "--cut", 0.5, "-o", tmp_path / "y.npz")
+    assert done.exit_code == 0 and "largest F1" not in done.output, (done.output, done.exception)
+    with np.load(tmp_path / "y.npz") as decided:
+        np.testing.assert_array_equal(decided["Y"], model.predict_proba(X[:9]) > 0.5)
+    own = program("predict", made / "model.skops", made / "new.csv", "-o", tmp_path / "y.csv")
+    assert "its cut: that of largest F1" in own.output and "--cut 0.5" in own.output
+    both = program(
+        "predict", made / "model.skops", made / "new.csv", "--cut", 0.5, "--scores", "-o", tmp_path / "n.csv"
+    )
+    refused(both, "--cut is of the decision", "give one of them")
+    one_class_csv(tmp_path / "c.csv", 3)
+    program("fit", tmp_path / "c.csv", "--labels", "colour", "-m", "fda", "-o", tmp_path / "m.skops")
+    done = program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "--cut", 0.5, "-o", tmp_path / "n.csv")
+    refused(done, "has no cut, as it predicts the most probable class", "leave --cut out")
+    assert "F1" not in program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "-o", tmp_path / "n.csv").output
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_one_class_a_row_is_one_column(tmp_path, count):
     classes = one_class_csv(tmp_path / "c.csv", count)
     program("fit", tmp_path / "c.csv", "--labels", "colour", "-m", "fda", "-o", tmp_path / "m.skops")
-    done = program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "-o", tmp_path / "y.csv")
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "-o", tmp_path / "y.csv"))
     header, rows = table(tmp_path / "y.csv")
     found = np.array([row[0] for row in rows])
     assert header == ["colour"] and set(found) <= set(classes) and (found == classes).mean() > 0.8
@@ -108,8 +126,7 @@ def test_one_class_a_row_is_one_column(tmp_path, count):
 
 def test_one_label_column_keeps_its_name(tmp_path):
     write_csv(tmp_path / "one.csv", {**features(), "topic_sea": Y[:, 0]})
-    done = program("fit", tmp_path / "one.csv", "--labels", "topic_sea", "-o", tmp_path / "m.skops")
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("fit", tmp_path / "one.csv", "--labels", "topic_sea", "-o", tmp_path / "m.skops"))
     program("predict", tmp_path / "m.skops", tmp_path / "one.csv", "-o", tmp_path / "y.csv")
     header, rows = table(tmp_path / "y.csv")
     assert header == ["topic_sea"] and set(sum(rows, [])) == {"0", "1"}
@@ -123,6 +140,9 @@ def test_one_label_comes_back_in_the_words_of_the_file(tmp_path):
     header, rows = table(tmp_path / "y.csv")
     assert header == ["sea"] and set(sum(rows, [])) == {"yes", "no"}
     assert np.load(tmp_path / "y.npz")["Y"].ravel().tolist() == [int(row == ["yes"]) for row in rows]
+    program("predict", tmp_path / "m.skops", tmp_path / "one.csv", "--cut", 0.9, "-o", tmp_path / "y.csv")
+    likely = load(tmp_path / "m.skops").predict_proba(X)[:, -1] > 0.9
+    assert [row == ["yes"] for row in table(tmp_path / "y.csv")[1]] == likely.tolist() and likely.any()
 
 
 def test_a_label_called_id_does_not_hide_the_ids(tmp_path):
@@ -146,8 +166,7 @@ def test_a_label_called_id_does_not_hide_the_ids(tmp_path):
         "-o",
         tmp_path / "m.skops",
     )
-    done = program("predict", tmp_path / "m.skops", tmp_path / "t.csv", "-o", tmp_path / "y.csv")
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("predict", tmp_path / "m.skops", tmp_path / "t.csv", "-o", tmp_path / "y.csv"))
     assert table(tmp_path / "y.csv")[0] == ["row id", "id", "b", "c"]
 
 
@@ -210,8 +229,7 @@ def test_texts_are_counted_in_the_words_of_the_training_file(tmp_path):
     texts = [" ".join(rng.choice(words[i % 2], size=6)) for i in range(40)]
     write_csv(tmp_path / "t.csv", {"doc": range(40), "abstract": texts, "tags": ["water;all", "land"] * 20})
     options = ("--labels", "tags", "--separator", ";", "--text", "abstract", "--id", "doc")
-    done = program("fit", tmp_path / "t.csv", *options, "-o", tmp_path / "m.skops")
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("fit", tmp_path / "t.csv", *options, "-o", tmp_path / "m.skops"))
     new = {"abstract": ["Boats and waves at sea", "hills with trees"], "doc": ["a", "b"]}
     write_csv(tmp_path / "new.csv", new)
     program("predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "y.csv")
@@ -223,8 +241,7 @@ def test_real_songs_are_told_apart(data_folder, tmp_path):
     from proxembed.data import read
 
     model, truth = tmp_path / "m.skops", read(data_folder / "emotions-test.arff")
-    done = program("fit", data_folder / "emotions-train.arff", "-o", model)
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("fit", data_folder / "emotions-train.arff", "-o", model))
     program("predict", model, data_folder / "emotions-test.arff", "-o", tmp_path / "y.npz")
     with np.load(tmp_path / "y.npz") as arrays:
         found, names = arrays["Y"], arrays["label_names"].tolist()

@@ -7,23 +7,17 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import proxembed
-from proxembed.cli import app
 from proxembed.evaluate import arms
 from proxembed.workflow import comparison
+from runs import program, succeeded
 
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
 
 
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
-
-
 def test_compare_writes_the_folder_and_ends_with_the_verdict(file, tmp_path):
-    done = program("compare", file, *FAST, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.output
+    done = succeeded(program("compare", file, *FAST, "-o", tmp_path / "out"))
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "index.html",
         "leaderboard.csv",

@@ -1,13 +1,14 @@
 """`report`: the page and the table again from the record, nothing fitted, earlier files kept when it cannot."""
 
 import json
+from functools import partial
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from proxembed.cli.report import report
 from proxembed.report import adaptive, figures
+from runs import invoke, succeeded
 from unit.report.synthetic import made_record
 
 DRAWN = figures.svg_text  # before the fixture that empties figures
@@ -15,8 +16,7 @@ app = typer.Typer()
 app.command()(report)
 
 
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+program = partial(invoke, app)
 
 
 @pytest.fixture
@@ -39,8 +39,7 @@ def folder(tmp_path):
 
 def test_the_page_and_the_table_are_written_again(folder, drawn, monkeypatch):
     monkeypatch.setattr("proxembed.evaluate.run.run", None)
-    done = program(folder)
-    assert done.exit_code == 0, done.output
+    done = succeeded(program(folder))
     assert sorted(path.name for path in folder.iterdir()) == ["index.html", "leaderboard.csv", "results.json"]
     verdict = json.loads((folder / "results.json").read_text())["summary"]["verdict"]
     assert " ".join(done.output.split()).endswith(verdict["note"])

@@ -4,11 +4,11 @@ import csv
 import json
 import shutil
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from designs import in_turn
 from proxembed.cli.search import search
@@ -16,7 +16,7 @@ from proxembed.persist import load
 from proxembed.workflow import main_job
 from proxembed.workflow import record as record_module
 from proxembed.workflow.record import file_hash
-from runs import quick_runs, without_split
+from runs import invoke, quick_runs, succeeded, without_split
 
 APP = typer.Typer()
 APP.command()(search)
@@ -35,8 +35,7 @@ FILES = [
 ]
 
 
-def program(*words):
-    return CliRunner().invoke(APP, [str(word) for word in words])
+program = partial(invoke, APP)
 
 
 def names(folder):
@@ -123,8 +122,7 @@ def test_a_standard_split_and_classes_are_taken_as_they_are(tmp_path, made):
     X, Y = made
     path = tmp_path / "classes.npz"
     np.savez(path, X=X, Y=Y.sum(axis=1), train_idx=np.arange(80), test_idx=np.arange(80, 120))
-    done = program(path, *QUICK, *SHORT, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.output
+    succeeded(program(path, *QUICK, *SHORT, "-o", tmp_path / "out"))
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["summary"]["fold_sizes"]["test"] == {"train": 80, "held_out": 40} and record["diagnosis"] is None
     assert set(load(tmp_path / "out" / "model.skops").predict(X)) <= {0, 1, 2, 3}
@@ -246,7 +244,6 @@ def test_a_label_of_one_row_may_be_missing_wherever_rows_are_left_out(tmp_path, 
     monkeypatch.setattr(main_job, "DIAGNOSIS", 20)
     # some part of the rows lacks the label: the training rows, a fold, an inner fold of the cuts, or the diagnosis
     words = ["--methods", "cca", "--max-trials", "1", "-k", "4", "--folds", "2", "--shuffles", "19", "--max-work", "10"]
-    done = program(tmp_path / "rare.npz", *words, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.output
+    succeeded(program(tmp_path / "rare.npz", *words, "-o", tmp_path / "out"))
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["search"]["chosen"]["n_components"] == 3 and record["diagnosis"]["n"] == 40

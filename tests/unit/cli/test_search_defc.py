@@ -2,11 +2,11 @@
 
 import json
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from proxembed import DEFC
 from proxembed.cli.predict import predict
@@ -22,7 +22,7 @@ from proxembed.study.defc.prefixes import CLASSIFIERS
 from proxembed.study.trials import STRATEGIES
 from proxembed.workflow import engines, main_job, options
 from proxembed.workflow.options import SearchOptions
-from runs import quick_runs, without_split
+from runs import invoke, quick_runs, succeeded, without_split
 
 APP = typer.Typer(pretty_exceptions_enable=False)
 for verb in (search, report, predict, transform):
@@ -30,13 +30,11 @@ for verb in (search, report, predict, transform):
 QUICK = ["--engine", "defc", "--max-trials", "8", "--folds", "2", "--shuffles", "0"]
 
 
-def program(*words):
-    return CliRunner().invoke(APP, [str(word) for word in words])
+program = partial(invoke, APP)
 
 
 def searched(file, out, *options):
-    done = program("search", file, *QUICK, *options, "-o", out)
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("search", file, *QUICK, *options, "-o", out))
     return json.loads((out / "results.json").read_text())
 
 
@@ -73,11 +71,9 @@ def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(whole, tmp_p
     page = (out / "index.html").read_bytes()
     monkeypatch.setattr(engines, "adaptive_models", None)
     assert program("report", out).exit_code == 0 and (out / "index.html").read_bytes() == page
-    done = program("transform", out / "model.skops", unsplit, "-o", tmp_path / "z.npz")
-    assert done.exit_code == 0, done.output
+    succeeded(program("transform", out / "model.skops", unsplit, "-o", tmp_path / "z.npz"))
     assert np.array_equal(np.load(tmp_path / "z.npz")["Z"], np.load(out / "embedding.npz")["Z"])
-    done = program("predict", out / "model.skops", unsplit, "-o", tmp_path / "y.csv")
-    assert done.exit_code == 0, done.output
+    succeeded(program("predict", out / "model.skops", unsplit, "-o", tmp_path / "y.csv"))
     given = np.loadtxt(tmp_path / "y.csv", delimiter=",", skiprows=1)
     assert np.mean(given == made[1]) > 0.75
 

@@ -5,14 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from proxembed.cli.app import app
-
-
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
-
+from runs import program, succeeded
 
 DRAW = np.random.default_rng(0)
 X = DRAW.normal(size=(90, 3))
@@ -33,8 +27,7 @@ def made(tmp_path_factory):
 
 
 def run(*arguments):
-    done = program(*arguments)
-    assert done.exit_code == 0, (done.output, done.exception)
+    done = succeeded(program(*arguments))
     return done.stdout
 
 

@@ -67,7 +67,7 @@ def test_everything_is_shown_and_the_verdict_last(capsys, entry):
     for text in (
         "mean ± s.e. over 2 folds of 900 rows together",
         "OPLS",
-        "all features * (failed)",
+        "all features* (failed)",
         "0.500 ± 0.010",
         "failed, counted as 0: all features: ValueError",
     ):
@@ -87,7 +87,7 @@ def test_the_table_of_a_map_tells_what_it_keeps(capsys):
     summary["verdict"]["asked"] = "map"
     print_summary(summary, [])
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["28", "%"] in [line[-3:-1] for line in lines] and "–" in next(line for line in lines if "features" in line)
+    assert ["28", "%"] in [line[-3:-1] for line in lines] and "–" in next(line for line in lines if "features*" in line)
     assert any(line[-2:] == ["kept", "s/fold"] for line in lines)
 
 
@@ -100,6 +100,17 @@ def test_names_with_markup_stay_text(capsys):
     print_summary(make_summary("[red]x[/red]"), [], [])
     assert "[red]x[/red]" in capsys.readouterr().out
     assert leaderboard_table(make_summary("[/]")).row_count == 2
+
+
+def test_what_predicts_by_itself_is_marked_in_the_table(capsys):
+    summary = make_summary("x")
+    first, *others = summary["best"]
+    name = next(iter(first["scores"]))
+    summary["best"] = [first | {"reads_features": True}, *others]
+    assert "(ridge)" in name
+    print_summary(summary, [], [])
+    shown = capsys.readouterr().out
+    assert f"{first['arm']}†" in shown and "† predicts by itself, not by a ridge" in shown and shown.count("†") == 2
 
 
 def test_a_measure_without_a_value_has_no_column_and_80_columns_suffice(capsys):

@@ -11,8 +11,11 @@ from sklearn.preprocessing import FunctionTransformer
 
 from proxembed import PCA, fit_on
 from proxembed.data import Dataset
+from proxembed.measures.neighbors import cosine_frame, framed
 from proxembed.methods.pipeline import source_of
 from proxembed.persist import load, save
+from proxembed.workflow.record import saved_model
+from runs import succeeded
 from unit.cli.model_files import X, Y, features, fitted, new_csv, program, refused, write_csv
 
 
@@ -32,8 +35,7 @@ def expected(made):
 @pytest.mark.parametrize("suffix", [".npz", ".csv", ".parquet"])
 def test_every_format_holds_the_ids_and_the_same_numbers(made, tmp_path, suffix):
     out = tmp_path / f"z{suffix}"
-    done = program("transform", made / "model.skops", made / "new.csv", "-o", out)
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("transform", made / "model.skops", made / "new.csv", "-o", out))
     if suffix == ".npz":
         with np.load(out) as arrays:
             Z, ids = arrays["Z"], arrays["ids"].tolist()
@@ -63,8 +65,7 @@ def test_rows_without_ids_get_none(made, tmp_path):
     np.savez(tmp_path / "train.npz", X=X, Y=Y)
     program("fit", tmp_path / "train.npz", "-k", 2, "-o", tmp_path / "m.skops")
     np.savez(tmp_path / "new.npz", X=X[:4])
-    done = program("transform", tmp_path / "m.skops", tmp_path / "new.npz", "-o", tmp_path / "z.npz")
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program("transform", tmp_path / "m.skops", tmp_path / "new.npz", "-o", tmp_path / "z.npz"))
     with np.load(tmp_path / "z.npz") as arrays:
         assert list(arrays) == ["Z"] and arrays["Z"].shape == (4, 2)
 
@@ -143,7 +144,21 @@ def test_the_encoder_of_a_model_is_loaded_where_its_name_is_trusted(tmp_path, mo
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", str(tmp_path))])
     monkeypatch.chdir(tmp_path)  # whose modules may be named
     refused(program(*given), "holds 'row_lengths.halved'", "--trust row_lengths.halved in the program")
-    done = program(*given, "--trust", "row_lengths.halved")
-    assert done.exit_code == 0, (done.output, done.exception)
+    succeeded(program(*given, "--trust", "row_lengths.halved"))
     with np.load(tmp_path / "z.npz") as arrays:
         np.testing.assert_array_equal(arrays["Z"], model.transform(X[:9]))
+
+
+def test_vectors_whose_plain_cosines_are_those_of_the_search(tmp_path, made):
+    dataset = Dataset(X, Y)
+    model = fit_on(PCA(n_components=2), dataset)
+    (tmp_path / "model.skops").write_bytes(saved_model(model, dataset, dataset, tmp_path, None, "x")["model.skops"])
+    np.savez(tmp_path / "new.npz", X=X[:9])
+    given = "transform", tmp_path / "model.skops", tmp_path / "new.npz", "-o"
+    done = program(*given, tmp_path / "c.npz", "--cosine")
+    assert done.exit_code == 0, (done.output, done.exception)
+    Z = model[:-1].transform(X)
+    with np.load(tmp_path / "c.npz") as arrays:
+        np.testing.assert_allclose(arrays["Z"], framed(Z[:9], *cosine_frame(Z)))
+    refused(program("transform", made / "model.skops", made / "new.csv", "--cosine", "-o", tmp_path / "n.csv"),
+            "does not record the mean of its rows", "leave --cosine out")  # fmt: skip

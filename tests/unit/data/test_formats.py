@@ -49,12 +49,12 @@ def test_the_rows_of_a_new_format_are_checked(planted, tmp_path):
 
 
 def test_the_errors_name_a_new_format(planted, tmp_path):
-    (tmp_path / "a.xls").touch()
+    (tmp_path / "a.foo").touch()
     told = r"\(svmlight.*\) and \.slashed and \.slash \(numbers .*each also with \.gz, \.bz2, \.xz, \.zst or \.zip\.$"
     with pytest.raises(DataError, match=told):
-        read(tmp_path / "a.xls")
-    with pytest.raises(DataError, match=r"accepted are \.csv, .*\.data, \.slashed, \.slash\.$"):
-        read_rows(tmp_path / "a.xls", {})
+        read(tmp_path / "a.foo")
+    with pytest.raises(DataError, match=r"accepted are \.csv, .*\.tes, \.slashed, \.slash\.$"):
+        read_rows(tmp_path / "a.foo", {})
 
 
 def test_a_suffix_has_one_reader():

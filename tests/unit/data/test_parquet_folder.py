@@ -10,6 +10,7 @@ from proxembed.data import Columns, DataError, parquet_blocks, read, read_rows, 
 from proxembed.data.large_table import LargeTable
 from proxembed.data.readers.table_file import open_table
 from proxembed.workflow.record import file_hash
+from runs import succeeded
 from unit.cli.model_files import program, refused
 
 N, CUTS = 90, [0, 17, 17, 60, 90]
@@ -180,8 +181,7 @@ def test_the_program_takes_a_folder_whole_and_by_parts(tmp_path):
     words = ["--labels", "even", "--id", "doc", "--drop", "kind"]
     assert program("fit", parts, *words, "-o", model).exit_code == 0
     for name, more in (("whole", []), ("parts", ["--memory", "1kB"])):
-        done = program("transform", model, parts, "-o", tmp_path / f"{name}.parquet", *more)
-        assert done.exit_code == 0, (done.output, done.exception)
+        succeeded(program("transform", model, parts, "-o", tmp_path / f"{name}.parquet", *more))
     whole, found = (pq.read_table(tmp_path / f"{name}.parquet").to_pydict() for name in ("whole", "parts"))
     assert whole["id"] == found["id"] == WHOLE["doc"]
     np.testing.assert_allclose(found["z0"], whole["z0"], rtol=1e-12)

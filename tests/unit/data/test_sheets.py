@@ -1,12 +1,12 @@
 """Sheets of Excel workbooks: which one is read, what its cells become, and what is refused."""
 
-import tracemalloc
 import zipfile
 from datetime import date, datetime, time, timedelta
 
 import pytest
 
 from extras import needed
+from memory import traced_memory
 from proxembed.data import Columns, DataError, read, read_rows, unpacking
 from proxembed.data.readers import sheets
 from proxembed.data.readers.sheets import sheet_as_csv
@@ -80,15 +80,27 @@ def test_merged_cells_beside_the_table_take_no_memory_and_those_of_the_table_are
     rows, peaks = [("a", "sea", "y"), *ROWS], []
     for cells, u in (("C2:C31", 30), ("XFD2:XFD1048576", 15), ("D2:D2000", 15), ("C40:C50", 15)):
         file = merged(tmp_path / "t.xlsx", cells, rows)
-        tracemalloc.start()
-        text, _ = sheet_as_csv(file)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
+        with traced_memory() as memory:
+            text, _ = sheet_as_csv(file)
+        peaks.append(memory.peak)
         assert text.count(b"\n") == 31 and text.count(b",u\n") == u
     assert max(peaks[1:]) < peaks[0] + 200_000
     monkeypatch.setattr(sheets, "most_unpacked", lambda: 60_000)
     with pytest.raises(DataError, match="sheet 'data' would take 6.* KiB, above"):
         sheet_as_csv(merged(tmp_path / "t.xlsx", "B2:B31", [rows[0], (1, "x" * 5000, "u"), *rows[2:]]))
+
+
+def test_cells_that_have_a_format_alone_are_not_held(tmp_path, monkeypatch):
+    """As in a sheet whose used range was extended by formats of whole rows."""
+    book, held, content = needed("openpyxl").Workbook(), [], sheets._content
+    for row in [("a", "sea", "y"), *ROWS]:
+        book.active.append(row)
+    for place in range(2000):
+        book.active.cell(20 + place // 40, 4 + place % 40).number_format = "0.00"
+    book.save(tmp_path / "t.xlsx")
+    monkeypatch.setattr(sheets, "_content", lambda rows: held.extend(rows) or content(rows))
+    text, _ = sheet_as_csv(tmp_path / "t.xlsx")
+    assert text.count(b"\n") == len(held) == 31 and max(map(len, held)) == 3
 
 
 def test_what_is_no_sheet_is_refused(tmp_path, monkeypatch):

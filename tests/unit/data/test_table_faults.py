@@ -132,6 +132,12 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
     assert data.label_names == ("y",) and data.unknown.sum() == 1
 
 
+def write_cells(path, cells, words):
+    """A table of a column of numbers, a column of words (or digits) and labels."""
+    text = "".join(f"{cell},{'abcde'[j % 5] if words else j % 5},{j % 2}\n" for j, cell in enumerate(cells))
+    path.write_text("v,k,y\n" + text)
+
+
 @pytest.mark.parametrize("words", [True, False])
 @pytest.mark.parametrize(
     ("cells", "code"),
@@ -139,6 +145,7 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
         ([*range(40), -200, -200, -200], "-200"),  # of a sensor
         ([*range(92, 132), -1, -1, -1], "-1"),
         ([*range(40), -200, -200], None),  # twice
+        ([92, 95] * 20 + [99] * 3, None),  # years
         ([*range(40), -200, -300], None),
         ([*range(40), -0.5, -0.5, -0.5], None),
         ([*range(40), -20, -20, -20], None),  # as near as the others are to each other
@@ -147,8 +154,7 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
 )
 def test_a_lone_negative_number_far_from_all_others_is_asked_about(tmp_path, cells, code, words):
     """In a table with words, and in a matrix of numbers."""
-    text = "".join(f"{cell},{j % 5 if not words else 'abcde'[j % 5]},{j % 2}\n" for j, cell in enumerate(cells))
-    (tmp_path / "t.csv").write_text("v,k,y\n" + text)
+    write_cells(tmp_path / "t.csv", cells, words)
     if code is None:
         assert read(tmp_path / "t.csv", "y").X.shape[1] == 2
         return
@@ -176,8 +182,7 @@ def test_a_lone_negative_number_far_from_all_others_is_asked_about(tmp_path, cel
     ],
 )
 def test_several_codes_of_a_survey_in_a_column_are_asked_about_at_once(tmp_path, cells, codes, words):
-    text = "".join(f"{cell},{j % 5 if not words else 'abcde'[j % 5]},{j % 2}\n" for j, cell in enumerate(cells))
-    (tmp_path / "t.csv").write_text("v,k,y\n" + text)
+    write_cells(tmp_path / "t.csv", cells, words)
     if codes is None:
         assert read(tmp_path / "t.csv", "y").X.shape[1] == 2
         return
@@ -422,6 +427,7 @@ def test_a_text_without_words_that_repeat_is_refused_where_it_is_encoded(tmp_pat
         ({"y": [f"{j}.5" for j in range(12)], "answer": "ynynynynynyn"}, "y", ["answer"]),
         ({"tags": [f"t{j};u" for j in range(12)], "answer": "ynynynynynyn"}, "tags", ["answer"]),
         ({"a": "ynynynynynyn", "b": range(12), "c": "ynynynynynyn", "d": "010101010101"}, "c d", ["a"]),
+        ({"kind": "aabbccddeeff"[::-1] * 3, "half": [0.5, 1, 2] * 12, "four": [1, 2, 3, 4] * 9}, "kind", ["four"]),
         ({"age": range(12), "name": "abcdefghijkl", "one": "a" * 12, "four": [1, 2, 3, 4, 5, 6] * 2}, "", []),
     ],
 )
@@ -433,6 +439,20 @@ def test_columns_of_few_values_are_proposed_where_no_name_tells(tmp_path, column
     kind = "targets" if option == "y" else "labels"
     assert caught.value.options == tuple((kind, name) for name in option.split())
     assert caught.value.instead == tuple((("labels", name),) for name in instead)
+
+
+def test_quotes_that_are_text_in_a_file_of_tabs_are_refused_with_the_command_that_reads_them(tmp_path):
+    (tmp_path / "t.tsv").write_text('y\ttext\nham\t"Your opinion?\nspam\twin "now" here\n' * 4)
+    with pytest.raises(DataError, match=r"line 2: .*in pandas by read_csv\(FILE, sep='\\t', quoting=3\)"):
+        read(tmp_path / "t.tsv", "y")
+
+
+def test_a_last_column_of_numbers_is_proposed_as_a_target(tmp_path):
+    rows = [f"{j},2024-0{1 + j % 3}-01,{'uv'[j % 2]},${j % 3}.5,{j * j}" for j in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,day,kind,fee,price", *rows]))
+    with pytest.raises(DataError, match="no labels are named") as caught:
+        read(tmp_path / "t.csv")
+    assert caught.value.options == (("labels", "kind"),) and caught.value.instead == ((("targets", "price"),),)
 
 
 def test_without_labels_the_first_rows_tell_what_to_ask(tmp_path, monkeypatch):

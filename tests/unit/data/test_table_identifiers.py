@@ -104,10 +104,45 @@ def test_one_value_in_two_rows_is_enough_and_nine_values_are_not(tmp_path):
     assert distinct.groups is None and names(distinct) == ["a", "b"] and "patient is an id" in distinct.notes[0]
 
 
-@pytest.mark.parametrize("cells", [["yes", "no"], ["No", "Yes"], ["1", "0"]])
+@pytest.mark.parametrize("cells", [["yes", "no"], ["No", "Yes"], ["1", "0"], ["uses", "not"]])
 def test_an_answer_under_the_name_of_an_owner_is_a_feature(tmp_path, cells):
     data = file_of(tmp_path, table(volunteer=cells * (N // 2)))
     assert set(names(data)) == {"a", "b", "volunteer"} and data.groups is None and not data.notes
+
+
+@pytest.mark.parametrize("name", ["rownames", "row.names", "Unnamed: 0", "Unnamed: 0.1"])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_columns_of_row_names_are_ids(tmp_path, name, numbers):
+    frame = table(**{name: [3 * j + 7 if numbers else f"Mazda RX {j} Wag" for j in range(N)]})
+    data = file_of(tmp_path, frame)
+    assert names(data) == ["a", "b"] and f"{name} is an id (all different) and not a feature" in data.notes[0]
+    assert read_rows(tmp_path / "t.csv", data.source)[1][0] == ("7" if numbers else "Mazda RX 0 Wag")
+
+
+def test_row_names_that_are_dates_are_a_feature(tmp_path):
+    days = pd.date_range("2024-01-01", periods=N).astype(str)
+    assert file_of(tmp_path, table(rownames=days)).columns[0][1] == "date"
+
+
+@pytest.mark.parametrize("name", ["zip", "Zip Code", "zipcode", "postcode", "countyFIPS", "product_code"])
+def test_whole_numbers_under_the_name_of_codes_are_categories(tmp_path, name):
+    codes = [98101 + 7 * (j % 9) for j in range(N)]
+    data = file_of(tmp_path, table(**{name: codes}))
+    assert data.columns[0] == (name, "code (by its name), 9 values", "98101")
+    (tmp_path / "new.csv").write_text(f"{name},a,b\n98108.0,1,2\n,1,2\n")
+    X, _ = read_rows(tmp_path / "new.csv", data.source)
+    assert X[name].tolist() == ["98108", ""]
+    assert file_of(tmp_path, table(**{name: [code + 0.5 for code in codes]})).columns[0][1] == "number"
+
+
+def test_ids_with_points_and_ranges_of_owners(tmp_path):
+    data = file_of(tmp_path, table(id=[f"07{j % 12:02}.{1000 + j}" for j in range(N)], owners=["0-20", "20-50"] * 30))
+    assert [words for _, words, _ in data.columns[:2]] == ["id, left out", "category, 2 values"]
+
+
+def test_codes_whose_end_is_masked_are_no_quantities(tmp_path):
+    data = file_of(tmp_path, table(zip_code=[f"{600 + j % 9}xx" for j in range(N)]))
+    assert data.columns[0][1] == "code (by its name), 9 values"
 
 
 def test_counts_under_the_name_of_owners_are_features(tmp_path):

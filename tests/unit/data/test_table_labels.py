@@ -257,3 +257,14 @@ def test_many_whole_numbers_as_classes_are_noted(tmp_path, typed):
     note = "y: its 21 whole numbers are read as classes (targets='y' in place of labels reads them as numbers)"
     assert note in read(file, "y").notes
     assert note not in read(file, columns=Columns(labels=("y",), target_type="classes")).notes
+
+
+def test_classes_of_a_few_words_may_be_labels_joined_by_blanks(tmp_path):
+    names = ("cs.LG", "math.CO", "hep-ph", "stat.ML")
+    tags = [" ".join(name for j, name in enumerate(names) if i % 15 + 1 >> j & 1) for i in range(45)]
+    (tmp_path / "t.csv").write_text("x,tags\n" + "".join(f"{i * i % 7},{tag}\n" for i, tag in enumerate(tags)))
+    notes = read(tmp_path / "t.csv", "tags").notes
+    assert "tags: its classes are made of a few words (separator=' ': labels joined by blanks)" in notes
+    assert read(tmp_path / "t.csv", columns=Columns(labels=("tags",), separator=" ")).Y.shape[1] == 4
+    (tmp_path / "t.csv").write_text("x,town\n" + "".join(f"{i % 7},New {'abcdefghijkl'[i % 12]}\n" for i in range(60)))
+    assert not any("few words" in note for note in read(tmp_path / "t.csv", "town").notes)

@@ -136,11 +136,10 @@ def test_a_large_table_is_read_in_the_style_of_its_sample(tmp_path):
         ["1.2.3", "1.10.0", "2.0.1"],
         ["192.168.0.1", "10.0.0.2"],
         ["5-10", "10-20", "20-30"],
-        ["75:30", "59:10"],
+        ["14:40", "14:40:05"],
         ["1h30", "2h15"],
         ["5. M\u00e4rz 2024", "6. Januar 2024"],
-        ["2024-01", "2023-12"],
-        [f"{1960 + j}-{1 + j % 12:02}" for j in range(ROWS)],
+        ["2023-24", "2024-25"],
         [f"{j},23,456" for j in range(1, ROWS + 1)],
         [f"{j % 20}h{j:02}" for j in range(ROWS)],
     ],
@@ -159,9 +158,33 @@ def test_clock_times_are_hours_and_new_ones_are_checked(tmp_path):
         new_rows(tmp_path, data, ["25:00"])
 
 
+def test_durations_are_minutes_and_months_are_dates(tmp_path):
+    data = table(tmp_path, ["59:10", "1:02:30"])
+    assert how(data) == "duration, in minutes" and new_rows(tmp_path, data, ["75:30", "1:00:00"]) == [75.5, 60]
+    with pytest.raises(DataError, match="'late' in column 'v' is not a duration such as 75:30"):
+        new_rows(tmp_path, data, ["late"])
+    assert how(table(tmp_path, [f"{1960 + j}-{1 + j % 12:02}" for j in range(ROWS)])) == "date"
+
+
+def test_factors_after_numbers_are_taken_into_account_in_new_rows(tmp_path):
+    data = table(tmp_path, ["$1.2M", "$300K", "$2M"])
+    assert how(data) == "number in $ (k, M)" and data.X["v"][:2].tolist() == [1.2e6, 3e5]
+    assert new_rows(tmp_path, data, ["$5K", "$7", ""])[:2] == [5000, 7]
+    with pytest.raises(DataError, match=r"'5 km' in column 'v' is not a number in \$ \(k, M\)"):
+        new_rows(tmp_path, data, ["5 km"])
+
+
+def test_a_few_words_among_clock_times_are_asked_about(tmp_path):
+    cells = ["noon", *(f"{j % 24}:{j:02}" for j in range(ROWS - 1))]
+    with pytest.raises(TableFaults, match="'v' holds 'noon' in 1 cell of 60, and clock times in the others: missing"):
+        table(tmp_path, cells)
+    assert how(table(tmp_path, cells, missing=("noon",))) == "clock time, in hours; 1 empty"
+
+
 def test_years_of_two_digits_and_dates_without_a_known_order_are_noted(tmp_path):
     (note,) = (each for each in table(tmp_path, ["01.02.24", "03.04.24"]).notes if each.startswith("v "))
     assert "the day first; no cell shows the order" in note and "years of two digits" in note
+    assert any("years of two digits" in note for note in table(tmp_path, ["Dec-11", "Jan-85"]).notes)
     assert how(table(tmp_path, ["12/31/2024", "01/02/2024"])) == "date, month first"
 
 

@@ -39,6 +39,10 @@ LABEL = Columns(labels=("y",))
         ("sep=a\nx,y\n1,2\n", 0, ",", ()),
         ("tags\nsea;sun\nsea\nsun;sea\n", 0, ",", ()),
         ("text\none two\nthree four\n", 0, ",", ()),
+        ("ham\tgo on, you\nspam\twin, 2 prizes, now\nham\tok\nham\tsee you\n", 0, "\t", ()),
+        ('a  b c\tn\n8   30.5  1\t"red car"\n9   31.5  2\t"blue"\n', 0, " ", ()),
+        ("a\tb\tc\n1\t2\t3\n1\t\t5\t3\n", 0, " ", ()),
+        ("name\tn\nJane Doe\t1\nJohn Poe\t2\n", 0, "\t", ()),
     ],
 )
 def test_lines_before_the_header_and_the_separator(text, skipped, separator, notes):
@@ -148,6 +152,22 @@ def test_a_second_line_of_names_is_left_out(tmp_path, header, names, note):
     (tmp_path / "t.csv").write_text("# by X\n" + text + "1;2\n")
     with pytest.raises(DataError, match=f"line {lines + 1}: the row has 2 values"):
         read(tmp_path / "t.csv", label)
+
+
+def test_names_of_questions_in_the_second_line_of_limesurvey(tmp_path):
+    questions, codes = "ID\tDate sent\tLast page\tHow old?\tYour sex?", "id\tsubmitdate\tlastpage\tage\tsex"
+    rows = "".join(f"{j + 7}\t2024-03-{1 + j}\t{j % 3}\t{20 + j}\t{'uv'[j % 2]}\n" for j in range(20))
+    for header, label in (((questions, codes), "Your sex?"), ((codes, questions), "sex")):
+        (tmp_path / "t.tsv").write_text("\n".join(header) + "\n" + rows)
+        data = read(tmp_path / "t.tsv", label)
+        assert len(data.X) == 20 and any("1 line of codes or questions below" in note for note in data.notes)
+
+
+def test_a_second_line_of_words_above_three_columns_of_numbers_is_left_out(tmp_path):
+    rows = [f"{j + 1},{20 + j},{j * j},{j % 2}" for j in range(20)]
+    for first, found in (("ID,AGE,SEX,default", 1), ("ID,AGE,,default", 0), ("ID,AGE,7,default", 0), ("a,b,c,c", 0)):
+        layout = text_layout(["X1,X2,X3,Y", first, *rows])
+        assert layout.below == found and any("1 line of codes or questions below" in n for n in layout.notes) == found
 
 
 @pytest.mark.parametrize(
@@ -391,6 +411,16 @@ def test_separators_at_the_end_of_lines(tmp_path):
         assert data.feature_names == ("a", "b") and data.X.shape == (30, 2)
 
 
+def test_an_empty_column_without_a_name_between_others(tmp_path):
+    """As sheets have between two tables, and as new rows may have anywhere."""
+    (tmp_path / "t.csv").write_text("a,,b,y\n" + "".join(f"{j % 7},,{j * j},{'uv'[j % 2]}\n" for j in range(20)))
+    data = read(tmp_path / "t.csv", "y")
+    assert data.feature_names == ("a", "b") and any("say nothing: Unnamed: 1" in note for note in data.notes)
+    (tmp_path / "n.csv").write_text("b,,a\n4,,2\n")
+    X, _ = read_rows(tmp_path / "n.csv", data.source)
+    assert (X["a"].tolist(), X["b"].tolist()) == ([2], [4])
+
+
 def test_lines_that_end_by_carriage_returns(tmp_path):
     for encoding in ("utf-8", "utf-8-sig", "cp1252", "utf-16"):
         (tmp_path / "t.csv").write_bytes(TABLE.replace("a;", "\u00e4;").replace("\n", "\r").encode(encoding))
@@ -407,6 +437,7 @@ def test_lines_that_end_by_carriage_returns(tmp_path):
         ("5,Private,u", ["seven,Private,v", "8.5 m,Local,w"], False),
         ("python,java,age", ["python,,31", ",java,45", "python,java,28"], False),  # answers of one column per option
         ("kind,size,n", ["kind,small,3", "other,large,4"], False),
+        ("2017-04-22,Sat", ["2017-04-21,Fri", "2017-04-15,Sat"], True),
         ("a,b,y", ["1,2,u", "a,b,y", "3,4,v"], False),  # of joined files
     ],
 )
@@ -421,8 +452,15 @@ def test_a_first_line_whose_cells_stand_again_is_asked_about(tmp_path, names, ro
         assert read(tmp_path / "t.csv", columns=settings).X.shape[0] == 3
 
 
+def test_names_that_stand_below_themselves_are_names_above_columns_of_numbers():
+    rows = [f"{j},{j * j},{'alive dead'.split()[j % 2]},{'airbag none'.split()[j // 2 % 2]}" for j in range(8)]
+    for names, again in (("age,speed,dead,airbag", False), ("?,?,dead,airbag", True)):
+        assert text_layout([names, *rows]).again is again
+
+
 def test_a_first_line_of_numbers_is_asked_about_unless_it_may_be_names():
     assert looks_like_a_row(["5.1", "3.5", "Iris-setosa"], ["4.9", "", "Iris-setosa"])
+    assert looks_like_a_row(["Autauga", "23,288  ", "9.7"], ["Baldwin", "81,706  ", "9.1"])
     for names, row in ((["2001", "2002", "y"], ["1", "2", "u"]), (["a", "b", "3"], ["1", "2", "3"])):
         assert not looks_like_a_row(names, row)
     assert not looks_like_a_row(["7", "1", "y"], ["u", "v", "w"])
@@ -448,6 +486,12 @@ def test_encodings(tmp_path, before, encoding, given, note):
     assert data.feature_names == ("a", name) and data.X.shape == (30, 2)
     assert note is None or note in data.notes
     assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+
+
+def test_a_line_of_one_cell_above_rows_without_a_header(tmp_path):
+    (tmp_path / "t.test").write_text("|1x3 Cross validator\n" + "25, red, u.\n38, blue, v.\n" * 5)
+    data = read(tmp_path / "t.test", columns=Columns(labels=("column_3",), header=False))
+    assert len(data.Y.toarray()) == 10 and "1 title line before the rows is left out" in data.notes
 
 
 def test_packed_by_xz(tmp_path):

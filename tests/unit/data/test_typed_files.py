@@ -3,13 +3,13 @@
 import datetime
 import gzip
 import json
-import tracemalloc
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather
 
+from memory import traced_memory
 from proxembed.data import Columns, DataError, read, read_rows, unpacking
 from proxembed.data.readers import typed_files
 from proxembed.data.readers.arrow_sizes import unpacked_sizes
@@ -134,12 +134,10 @@ def test_more_than_may_be_unpacked_is_refused(tmp_path, monkeypatch):
     with gzip.open(tmp_path / "t.json.gz", "wb") as file:
         file.write(b"[" + b'{"a": 1},' * 200)
     (tmp_path / "u.json").write_text('{"a": {' + '"0": 1,' * (1 << 20) + '"1": 2}}')
-    tracemalloc.start()
-    with pytest.raises(DataError, match="u.json: its records would take .*, above 500 bytes"):
-        read(tmp_path / "u.json", "y")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1 << 20
+    with traced_memory() as memory:
+        with pytest.raises(DataError, match="u.json: its records would take .*, above 500 bytes"):
+            read(tmp_path / "u.json", "y")
+    assert memory.peak < 1 << 20
     (tmp_path / "wide.jsonl").write_text("\n".join(f'{{"f{i}": 1}}' for i in range(20)))
     with pytest.raises(DataError, match="wide.jsonl: its records would take .*; write fewer fields, or Parquet"):
         read(tmp_path / "wide.jsonl", "f0")

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import tracemalloc
 import zipfile
 
 import numpy as np
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from memory import traced_memory
 from proxembed.data import DataError, read, read_rows, unpacking
 from proxembed.data.readers import npy, table_file
 
@@ -53,14 +53,12 @@ def saved(array):
 
 def refused(call, *parts):
     """One sentence that holds these parts, without the memory that the file claims."""
-    tracemalloc.start()
-    with pytest.raises(DataError) as caught:
-        call()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    with traced_memory() as memory:
+        with pytest.raises(DataError) as caught:
+            call()
     message = str(caught.value)
     assert "\n" not in message and all(part in message for part in parts), message
-    assert peak < 1 << 25
+    assert memory.peak < 1 << 25
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -20,8 +20,7 @@ from proxembed.estimator.rows import Rows
 from proxembed.params import declared, param
 from proxembed.targets.labels import LabelMatrix
 
-Y = strategies.labels_multi(30, 4, 1)
-X = strategies.told_by_labels(strategies.features_dense(30, 8, 1), Y, 1)
+X, Y = strategies.labelled_rows(30, 8, 4, 1)
 REGISTERED = [name for name, cls in registry().items() if cls.__module__.startswith("proxembed.")]
 
 

@@ -90,8 +90,7 @@ def test_what_a_wrapper_draws():
     assert set(SINGLE.split()) <= set(drawn)
 
 
-Y = strategies.labels_multi(30, 3, 1)
-X = strategies.told_by_labels(strategies.features_dense(30, 6, 1), Y, 1)
+X, Y = strategies.labelled_rows(30, 6, 3, 1)
 
 
 def strength():

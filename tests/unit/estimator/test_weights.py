@@ -84,6 +84,8 @@ SPARSE = sparse.csr_array(np.where(RNG.random(WIDE.shape) < 0.5, WIDE, 0.0))
 LABELS = (RNG.random((N, 3)) < 0.45).astype(int)
 CLASSES = np.arange(N) % 3
 NUMBERS = np.exp(TALL[:, :2] + RNG.standard_normal((N, 2)))
+COPIES = np.repeat(np.arange(N), W)
+SHUFFLED = np.random.default_rng(0).permutation(COPIES)
 
 WITHOUT = [PCA(n_components=3, whiten=True), LSI(n_components=3)]
 OF_CLASSES = [FDA(ridge=0.1, constraint="within"), FDA(), MMC()]
@@ -145,12 +147,31 @@ def assert_alike(model, other, X):
         np.testing.assert_allclose(own, same, rtol=1e-9, atol=1e-9 * np.abs(same).max())
 
 
+def weighted_and_repeated(method, X, y=None, copies=COPIES):
+    """A fit with weights, and one of every row as often as it counts."""
+    return clone(method).fit(X, y, sample_weight=W), clone(method).fit(X[copies], None if y is None else y[copies])
+
+
+def assert_same_places(weighted, repeated, X, atol, loadings=None):
+    """The same embedding, and label loadings up to ``loadings``; but for signs."""
+    Z = np.abs(repeated.transform(X))
+    np.testing.assert_allclose(np.abs(weighted.transform(X)), Z, atol=atol * Z.max())
+    if loadings is not None:
+        np.testing.assert_allclose(np.abs(weighted.label_loadings_), np.abs(repeated.label_loadings_), atol=loadings)
+
+
+def with_holes():
+    """Labels with unknown cells in all columns but the first."""
+    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    unknown[:, 0] = LABELS[:, 0]
+    return unknown
+
+
 @pytest.mark.parametrize("turn", range(3))
 def test_whole_weights_are_repeats_and_zero_is_absence(turn):
-    X, copies = (TALL, WIDE, SPARSE)[turn], np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
+    X = (TALL, WIDE, SPARSE)[turn]
     for method, y in CASES if WHOLE else CASES[turn::6]:
-        weighted = clone(method).fit(X, y, sample_weight=W)
-        assert_alike(weighted, clone(method).fit(X[copies], None if y is None else y[copies]), X)
+        assert_alike(*weighted_and_repeated(method, X, y, SHUFFLED), X)
 
 
 @pytest.mark.parametrize(
@@ -164,60 +185,49 @@ def test_whole_weights_are_repeats_and_zero_is_absence(turn):
     ],
 )
 def test_kernels_of_weighted_rows_are_those_of_repeats(method, y, monkeypatch):
-    copies = np.repeat(np.arange(N), W)
-    target = None if y is None else y[copies]
-    Z = clone(method).fit(WIDE, y, sample_weight=W).transform(WIDE)
-    merged = clone(method).fit(WIDE[copies], target).transform(WIDE)
+    Z, merged = (model.transform(WIDE) for model in weighted_and_repeated(method, WIDE, y))
     monkeypatch.setattr(Kernelized, "merges_rows", False)
-    repeated = clone(method).fit(WIDE[copies], target).transform(WIDE)
+    repeated = clone(method).fit(WIDE[COPIES], None if y is None else y[COPIES]).transform(WIDE)
     for other in (merged, repeated):
         np.testing.assert_allclose(Z @ Z.T, other @ other.T, atol=1e-7 * np.abs(Z @ Z.T).max())
 
 
 def test_kernels_are_chosen_on_distinct_rows():
-    copies = np.repeat(np.arange(N), W)
     for method in (Kernelized(), Kernelized(n_prototypes=8, random_state=0), Kernelized(constraint="coef")):
-        weighted, repeated = (
-            clone(method).fit(TALL, LABELS, sample_weight=W),
-            clone(method).fit(TALL[copies], LABELS[copies]),
-        )
+        weighted, repeated = weighted_and_repeated(method, TALL, LABELS)
         assert (weighted.tau_, weighted.ridge_) == pytest.approx((repeated.tau_, repeated.ridge_), rel=1e-9)
         np.testing.assert_allclose(weighted.transform(TALL), repeated.transform(TALL), atol=1e-9)
 
 
 @pytest.mark.parametrize("method", [LPP(n_components=2, ridge=0.1), OLPP(n_components=2), NPP(n_components=2), ONPP()])
 def test_graphs_of_weighted_rows_are_those_of_distinct_rows(method):
-    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
-    assert_alike(clone(method).fit(WIDE, sample_weight=W), clone(method).fit(WIDE[copies]), WIDE)
+    assert_alike(*weighted_and_repeated(method, WIDE, None, SHUFFLED), WIDE)
     with pytest.raises(ValueError, match="OLPP takes no sample_weight: its graph holds all rows"):
         OLPP(graph="full").fit(WIDE, sample_weight=W)
 
 
 def test_forests_count_rows_by_their_weights(monkeypatch):
-    copies, many = np.repeat(np.arange(N), W), (RNG.random((N, 55)) < 0.4).astype(int)
-    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
-    unknown[:, 0] = LABELS[:, 0]
+    many, unknown = (RNG.random((N, 55)) < 0.4).astype(int), with_holes()
     settings = {"n_estimators": 12, "n_components": 1}
     cases: list = [({}, LABELS), ({"rows": "oob"}, CLASSES), ({"ridge": "folds"}, NUMBERS), ({}, many), ({}, unknown)]
     cases += [({"method": method}, LABELS) for method in (MLDA(ridge=0.1), MDDM(), MESD(FDA(), weighting="printed"))]
     cases += [({"ridge": "folds", "match_scale": True, "rows": "oob", "n_estimators": 3}, NUMBERS)]
     for own, y in cases:
-        weighted = ForestLeaves(**settings | own).fit(TALL, y, sample_weight=W)
-        repeated = ForestLeaves(**settings | own).fit(TALL[copies], y[copies])
+        weighted, repeated = weighted_and_repeated(ForestLeaves(**settings | own), TALL, y)
         new = np.vstack([TALL, TALL + 0.1])
         assert_alike(weighted, repeated, new)
         assert weighted.scale_ == pytest.approx(repeated.scale_, rel=1e-9)
         if "ridge" not in own:
             with monkeypatch.context() as patch:
                 patch.setattr(ForestLeaves, "merges_rows", False)
-                apart = ForestLeaves(**settings | own).fit(TALL[copies], y[copies])
+                apart = ForestLeaves(**settings | own).fit(TALL[COPIES], y[COPIES])
             assert_alike(weighted, apart, TALL[W > 0])
     with pytest.raises(ValueError, match="ForestLeaves takes no sample_weight: .*; use OPLS"):
         ForestLeaves(NPP()).fit(TALL, LABELS, sample_weight=W)
 
 
 def test_scalings_count_rows_by_their_weights():
-    copies, counts = np.repeat(np.arange(N), W), np.floor(np.abs(TALL))
+    counts = np.floor(np.abs(TALL))
     cases: list = [(Scaled(PCA(n_components=2), "center"), X, None) for X in (TALL, WIDE)]
     cases += [(Scaled(OPLS(n_components=2), pca_var=0.8), X, NUMBERS) for X in (TALL, SPARSE)]
     cases += [(Scaled(OPLS(n_components=2), "whiten"), X, LABELS) for X in (TALL, WIDE)]
@@ -225,33 +235,26 @@ def test_scalings_count_rows_by_their_weights():
     cases += [(Scaled(kind="pca"), SPARSE, LABELS), (Scaled(kind="tfidf"), counts, LABELS)]
     cases += [(Scaled(OLPP(n_components=2)), TALL, None), (Scaled(ForestLeaves(n_estimators=5)), TALL, CLASSES)]
     for method, X, y in cases:
-        weighted = clone(method).fit(X, y, sample_weight=W)
-        repeated = clone(method).fit(X[copies], None if y is None else y[copies])
-        new = X if y is not CLASSES else X[W > 0]
-        Z = repeated.transform(new)
-        np.testing.assert_allclose(np.abs(weighted.transform(new)), np.abs(Z), atol=1e-8 * np.abs(Z).max())
+        weighted, repeated = weighted_and_repeated(method, X, y)
+        assert_same_places(weighted, repeated, X if y is not CLASSES else X[W > 0], 1e-8)
         for own, same in zip(weighted.explain().features, repeated.explain().features, strict=True):
             assert own[0] == same[0] and abs(own[1]) == pytest.approx(abs(same[1]), rel=1e-7)
         if y is NUMBERS:
-            assert weighted.targets_[0].mean == pytest.approx(NUMBERS[copies, 0].mean(), rel=1e-12)
+            assert weighted.targets_[0].mean == pytest.approx(NUMBERS[COPIES, 0].mean(), rel=1e-12)
     for method in (Scaled(kind=lambda X: scaling_fit("none", X)), Scaled(Isomap())):
         with pytest.raises(ValueError, match="takes no sample_weight"):
             method.fit(TALL, LABELS, sample_weight=W)
 
 
 def test_readouts_count_rows_by_their_weights():
-    copies, unknown = np.repeat(np.arange(N), W), np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
     unknown[0] = np.nan
     cases: list = [(OPLS(), TALL, LABELS), (OPLS(ridge=0.1), WIDE, unknown), (CCA(ridge=0.1), TALL, NUMBERS)]
     for method, X, y in [*cases, (Kernelized(tau=20.0, ridge=0.1), SPARSE, CLASSES)]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            weighted = ReadoutAxes(method).fit(X, y, sample_weight=W)
-            repeated = ReadoutAxes(method).fit(X[copies], y[copies])
-        Z = repeated.transform(X)
-        np.testing.assert_allclose(np.abs(weighted.transform(X)), np.abs(Z), atol=1e-7 * np.abs(Z).max())
-        loadings = np.abs(repeated.label_loadings_)
-        np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-7)
+            weighted, repeated = weighted_and_repeated(ReadoutAxes(method), X, y)
+        assert_same_places(weighted, repeated, X, 1e-7, loadings=1e-7)
 
 
 OF_LINKS = [
@@ -297,13 +300,9 @@ OF_SOME_SUMS = [
 
 
 def test_latent_places_of_weighted_rows_are_those_of_repeats():
-    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
-    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
-    unknown[:, 0] = LABELS[:, 0]
-    cases: list = [({}, TALL, LABELS), ({"center": True}, WIDE, NUMBERS), ({"ridge": 0.1}, SPARSE, unknown)]
+    cases: list = [({}, TALL, LABELS), ({"center": True}, WIDE, NUMBERS), ({"ridge": 0.1}, SPARSE, with_holes())]
     for own, X, y in [*cases, ({"ridge": 0.1, "scaling": "unit"}, TALL, LABELS)]:
-        weighted = SLVM(n_components=2, **own).fit(X, y, sample_weight=W)
-        repeated = SLVM(n_components=2, **own).fit(X[copies], y[copies])
+        weighted, repeated = weighted_and_repeated(SLVM(n_components=2, **own), X, y, SHUFFLED)
         assert weighted.ridge_ == pytest.approx(repeated.ridge_, rel=1e-9)
         np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=1e-9)
         new, kept = X + X, X[W > 0]
@@ -331,19 +330,14 @@ def test_maps_of_weighted_rows_are_those_of_repeats(own):
 
 
 def test_rows_with_and_without_labels_count_by_their_weights(monkeypatch):
-    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
     for method, y in (OF_SOME if WHOLE else OF_SOME[1::2]) + OF_SOME_SUMS:
         if method is OF_SOME_SUMS[0][0]:
             monkeypatch.setattr(PartlyLabelled, "merges_rows", False)
-        weighted = clone(method).fit(TALL, y, sample_weight=W)
-        repeated = clone(method).fit(TALL[copies], y[copies])
-        Z = repeated.transform(TALL)
-        np.testing.assert_allclose(np.abs(weighted.transform(TALL)), np.abs(Z), atol=1e-9 * np.abs(Z).max())
-        loadings = np.abs(repeated.label_loadings_)
-        np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-9)
+        weighted, repeated = weighted_and_repeated(method, TALL, y, SHUFFLED)
+        assert_same_places(weighted, repeated, TALL, 1e-9, loadings=1e-9)
         assert weighted.ridge_ == pytest.approx(repeated.ridge_, rel=1e-9)
         if y is PARTLY_NUMBERS:
-            assert weighted.targets_[0].mean == pytest.approx(np.nanmean(y[copies, 0]), rel=1e-12)
+            assert weighted.targets_[0].mean == pytest.approx(np.nanmean(y[COPIES, 0]), rel=1e-12)
             np.testing.assert_allclose(weighted._readout_.products**2, repeated._readout_.products**2, rtol=1e-7)
     message = "SSDR takes no sample_weight: Isomap takes none: it links pairs of rows"
     with pytest.raises(ValueError, match=message):
@@ -351,14 +345,8 @@ def test_rows_with_and_without_labels_count_by_their_weights(monkeypatch):
 
 
 def test_links_inside_classes_and_between_them_are_those_of_distinct_rows():
-    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
     for method, y in OF_LINKS if WHOLE else OF_LINKS[::2]:
-        weighted = clone(method).fit(TALL, y, sample_weight=W)
-        repeated = clone(method).fit(TALL[copies], y[copies])
-        Z = repeated.transform(TALL)
-        np.testing.assert_allclose(np.abs(weighted.transform(TALL)), np.abs(Z), atol=1e-9 * np.abs(Z).max())
-        loadings = np.abs(repeated.label_loadings_)
-        np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-9)
+        assert_same_places(*weighted_and_repeated(method, TALL, y, SHUFFLED), TALL, 1e-9, loadings=1e-9)
     with pytest.raises(ValueError, match="LFDA takes no sample_weight: weights of all pairs of rows are given"):
         LFDA(affinity=np.eye(N)).fit(TALL, CLASSES, sample_weight=W)
 
@@ -525,17 +513,16 @@ def test_parts_with_weights_are_a_fit_with_weights():
                 for rows in (slice(0, 13), slice(13, N)):
                     parts.partial_fit(X[rows], None if target is None else target[rows], sample_weight=w[rows])
                 assert_alike(parts, whole.fit(X, target, sample_weight=w), X)
-    copies = np.repeat(np.arange(N), W)
     weighted = OPLS().partial_fit(TALL, NUMBERS, sample_weight=W)
-    assert_alike(weighted, OPLS().partial_fit(TALL[copies], NUMBERS[copies]), TALL)
+    assert_alike(weighted, OPLS().partial_fit(TALL[COPIES], NUMBERS[COPIES]), TALL)
     with pytest.raises(ValueError, match="sample_weight must come with the blocks, as"):
         OPLS().partial_fit(RowBlocks([(TALL, LABELS)]), sample_weight=W)
 
 
 def test_score_counts_rows_by_their_weights():
-    model, copies = OPLS().fit(TALL, NUMBERS), np.repeat(np.arange(N), W)
+    model = OPLS().fit(TALL, NUMBERS)
     for y in (NUMBERS, np.where(RNG.random(NUMBERS.shape) < 0.1, np.nan, NUMBERS)):
-        expected = model.score(TALL[copies], y[copies])
+        expected = model.score(TALL[COPIES], y[COPIES])
         assert model.score(TALL, y, sample_weight=W) == pytest.approx(expected, rel=1e-12)
 
 
@@ -591,10 +578,9 @@ def test_equal_rows_are_found():
 
 
 def test_views_count_rows_by_their_weights(monkeypatch):
-    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
-    unknown[:, 0] = LABELS[:, 0]
+    unknown = with_holes()
     holes, few = np.where(RNG.random(NUMBERS.shape) < 0.1, np.nan, NUMBERS), {"n_estimators": 4}
-    models, copies = ["features", GaussianNB(), Ridge()], np.repeat(np.arange(N), W)
+    models = ["features", GaussianNB(), Ridge()]
     cases: list = [(Views(OPLS(ridge=0.1), views=["features", "kernel", "leaves", "scores"], **few), LABELS)]
     cases += [(Views(OPLS(ridge=0.1), views=models), unknown), (Views(FDA(ridge=0.1), views=["features"]), CLASSES)]
     cases += [(Views(OPLS(), views=["features", Ridge()], weights="folds"), NUMBERS)]
@@ -607,17 +593,16 @@ def test_views_count_rows_by_their_weights(monkeypatch):
     for method, y in cases:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            weighted = clone(method).fit(TALL, y, sample_weight=W)
-            repeated = clone(method).fit(TALL[copies], None if y is None else y[copies])
+            weighted, repeated = weighted_and_repeated(method, TALL, y)
         new = np.vstack([TALL, TALL + 0.1])
         assert_alike(weighted, repeated, new)
         np.testing.assert_array_equal(weighted.weights_, repeated.weights_)
     for method, y in [cases[2], (Views(OPLS(ridge=0.1), views=models), LABELS)]:
         with monkeypatch.context() as patch:
             patch.setattr(Views, "merges_rows", False)
-            apart = clone(method).fit(TALL[copies], y[copies])
-        weighted, Z = clone(method).fit(TALL, y, sample_weight=W), apart.transform(TALL)
-        np.testing.assert_allclose(np.abs(weighted.transform(TALL)), np.abs(Z), atol=1e-7 * np.abs(Z).max())
+            apart = clone(method).fit(TALL[COPIES], y[COPIES])
+        weighted = clone(method).fit(TALL, y, sample_weight=W)
+        assert_same_places(weighted, apart, TALL, 1e-7)
         np.testing.assert_allclose(weighted.eigenvalues_, apart.eigenvalues_, rtol=1e-7)
     with pytest.raises(ValueError, match="Views takes no sample_weight: its view KNeighborsClassifier takes none"):
         Views(views=["features", KNeighborsClassifier()]).fit(TALL, LABELS, sample_weight=W)

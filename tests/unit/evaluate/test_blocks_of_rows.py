@@ -12,8 +12,7 @@ from proxembed.evaluate.diagnose import crossfit_embedding, diagnose
 from proxembed.splits.splits import Split
 
 N = 240
-Y = strategies.labels_multi(N, 4, 3)
-X = strategies.told_by_labels(strategies.features_dense(N, 6, 3), Y, 3)
+X, Y = strategies.labelled_rows(N, 6, 4, 3)
 SETS = [set(np.flatnonzero(row).tolist()) for row in Y]
 
 

@@ -314,14 +314,19 @@ def test_held_out_scores_are_kept_and_give_the_values(dataset):
     assert dropped.predictions == {} and values(dropped) == values(results)
 
 
+def scaled_parts(dataset, protocol):
+    """Scaled rows and labels of the first split: those of training, then those held out."""
+    split = make_splits(dataset, protocol.splitting)[0]
+    scale, Y = Scaling("standard").fit(dataset.X[split.train]), dataset.Y.toarray()
+    parts = ((scale.transform(dataset.X[rows]), Y[rows]) for rows in (split.train, split.held_out))
+    return [each for part in parts for each in part]
+
+
 def test_decisions_and_probabilities_of_all_features_by_hand(dataset):
     """The same numbers from the parts: ridge, cross-fitted scores, the shared rule, calibration."""
     protocol = Protocol((RAW,), sizes=(2,), splitting=Splitting(n_folds=2))
     results = run(protocol, dataset)
-    split = make_splits(dataset, protocol.splitting)[0]
-    scale = Scaling("standard").fit(dataset.X[split.train])
-    X, X_held_out = scale.transform(dataset.X[split.train]), scale.transform(dataset.X[split.held_out])
-    Y, truth = dataset.Y.toarray()[split.train], dataset.Y.toarray()[split.held_out]
+    X, Y, X_held_out, truth = scaled_parts(dataset, protocol)
     model = MultiOutputRidge(penalty="auto").fit(X, Y)
     S, inner = model.decision_function(X_held_out), np.random.default_rng(0).permutation(len(X)) % 3
     folds = [(inner != fold, inner == fold) for fold in range(3)]
@@ -338,10 +343,7 @@ def test_cuts_of_a_supervised_embedding_come_from_rows_that_it_has_not_seen(data
     """By hand: scaled once, OPLS and ridge fitted on two of three inner folds, scores of the third."""
     protocol = Protocol((RAW, Arm("OPLS", OPLS())), sizes=(2,), splitting=Splitting(n_folds=2))
     results = run(protocol, dataset)
-    split = make_splits(dataset, protocol.splitting)[0]
-    scale = Scaling("standard").fit(dataset.X[split.train])
-    X, X_held_out = scale.transform(dataset.X[split.train]), scale.transform(dataset.X[split.held_out])
-    Y, truth = dataset.Y.toarray()[split.train], dataset.Y.toarray()[split.held_out]
+    X, Y, X_held_out, truth = scaled_parts(dataset, protocol)
     inner, own = np.random.default_rng(0).permutation(len(X)) % 3, np.empty(Y.shape)
     for fold in range(3):
         rest = inner != fold

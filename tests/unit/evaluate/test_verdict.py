@@ -103,9 +103,18 @@ def test_a_map_is_judged_against_the_best_two_coordinates_of_a_rival():
     assert "map" not in goals(entry("OPLS", 5), *rivals)
 
 
+def test_one_axis_is_not_a_map():
+    """At k = 2 of which the training rows give one component."""
+    axis, rival = entry("OPLS", 2, near=0.6) | {"components": 1}, entry("PCA", 2, near=0.4, rival=True)
+    assert "map" not in goals(axis, rival) and "map" not in goals(axis, rival, asked="map")
+    two = entry("TargetSpace", 2, near=0.5)
+    assert goals(axis, two, rival)["map"]["arm"] == "TargetSpace"
+    assert "map" not in goals(two, rival | {"components": 1}), "nor is that of a rival"
+
+
 def test_the_highest_other_map_on_test_rows_is_named_where_another_is_best_on_the_folds():
     rivals = [entry("PCA", 2, near=0.45, rival=True), entry("FDA", 2, near=0.4, rival=True)]
-    values = {"PCA": 0.4, "FDA": 0.44}
+    values = {"PCA": 0.4, "FDA": 0.44, "same": 0.1}
     gains = FoldGains(SIZES)
     gains.value = lambda each, name: values.get(each["arm"], 0.5)
     ours, same = entry("OPLS", 2, near=0.5), entry("same", None, near=0.1, ap=0.1)
@@ -250,8 +259,10 @@ def test_sizes_that_keep_are_told_by_the_same_margin():
 def test_a_map_is_better_only_above_the_same_rows_for_every_query():
     rival = entry("PCA", 2, near=0.719, rival=True)
     found = goals(entry("OPLS", 2, near=0.732), rival, same=0.735)["map"]
-    assert found["word"] == CANNOT_TELL and found["same_rows"] == 0.735 and found["base"]["value"] == 0.719
-    assert goals(entry("OPLS", 2, near=0.75), rival, same=0.735)["map"]["word"] == BETTER
+    assert found["word"] == WORSE and found["same_rows"] == found["base"]["value"] == 0.735
+    assert found["below_constant"] == {"arm": "PCA", "k": 2, "value": 0.719} and found["highest"] is None
+    over = goals(entry("OPLS", 2, near=0.75), rival, same=0.735)["map"]
+    assert over["word"] == BETTER and over["gain"] == pytest.approx(0.015) and over["base"]["arm"] == "same"
     assert goals(entry("OPLS", 2, near=0.732), rival, same=0.6)["map"]["word"] == BETTER
     unsure = entry("OPLS", 2, near=0.6, spread=0.05), entry("PCA", 2, near=0.5, rival=True, spread=0.05)
     found = goals(*unsure, same=0.49)["map"]  # the rival is above the same rows, and so are we, but not surely

@@ -9,8 +9,6 @@ from designs import each_value
 from proxembed.features import prototypes as prototypes_module
 from proxembed.features.prototypes import PROTOTYPES, distinct_rows, prototypes
 
-SELECTING = [k for k in PROTOTYPES if k != "kmeans"]
-
 
 def rows(n=40, d=5, seed=0):
     rng = np.random.default_rng(seed)

@@ -29,7 +29,7 @@ def test_the_precision_at_positive_rows_is_that_of_the_definition(labels, dtype,
     np.testing.assert_array_equal(precision_at(positives, np.asfortranarray(S)), found)
     for j in range(labels.shape[1]):
         wanted = by_definition(labels[:, j], S[:, j])
-        np.testing.assert_allclose(found[positives.of_label(j)], wanted, rtol=1e-14)
+        np.testing.assert_allclose(found[positives.labels == j], wanted, rtol=1e-14)
         np.testing.assert_allclose(means[j], wanted.mean() if len(wanted) else np.nan, rtol=1e-13)
 
 

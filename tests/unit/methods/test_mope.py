@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 import strategies
 from designs import WHOLE, pairwise
+from memory import traced_memory
 from proxembed import FDA, LPP, MOPE, OPLS, PCA, Kernelized, LaplacianEigenmaps, RelationFeatures
 from proxembed.estimator.rows import Rows
 from proxembed.params import declared
@@ -199,11 +198,9 @@ def test_no_matrix_of_all_pairs_of_rows():
     ):
         model = MOPE(n_components=3, **options)
         model.fit(wide, labels)
-        tracemalloc.start()
-        model.fit(wide, labels)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < 8 * n * n, f"{options}: {peak / 2**20:.0f} MiB"
+        with traced_memory() as memory:
+            model.fit(wide, labels)
+        assert memory.peak < 8 * n * n, f"{options}: {memory.peak / 2**20:.0f} MiB"
 
 
 @pytest.mark.parametrize(
@@ -225,11 +222,9 @@ def test_links_of_as_many_label_sets_as_rows_hold_no_table_of_them(options):
     rows = Rows(strategies.features_dense(n, 3, 1), LabelMatrix.of(labels))
     model = MOPE(**{"scheme": "labels", "n_links": 8, **options})
     assert len(np.unique(labels, axis=0)) > 0.98 * n
-    tracemalloc.start()
-    model.proximity(rows)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.7 * 8 * n * n, f"{peak / 2**20:.0f} MiB"
+    with traced_memory() as memory:
+        model.proximity(rows)
+    assert memory.peak < 0.7 * 8 * n * n, f"{memory.peak / 2**20:.0f} MiB"
 
 
 def test_the_guard_names_the_size_of_all_pairs():

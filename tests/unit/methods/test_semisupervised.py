@@ -50,8 +50,7 @@ from proxembed.pairs.relation import median_squared_distance
 from proxembed.study.candidates import Draws, sample
 
 N = 45
-FULL = strategies.labels_multi(N, 4, 3)
-X = strategies.told_by_labels(strategies.features_dense(N, 8, 3), FULL, 3)
+X, FULL = strategies.labelled_rows(N, 8, 4, 3)
 LABELLED = np.arange(0, N, 3)
 Y = np.full(FULL.shape, np.nan)
 Y[LABELLED] = FULL[LABELLED]

@@ -23,15 +23,17 @@ def test_a_card_tells_data_evidence_command_and_source():
     data = Dataset(X, Y, label_names=NAMES, name="sea & shore", licence="CC0")
     model = embedding_pipeline(Kernelized(OPLS(), n_components=2), X).fit(X, Y)
     best = [{"arm": "OPLS", "k": None, "scores": {"macro AP (ridge)": {"mean": 0.5}}}]
-    goal = {"title": "Map", "word": "better", "sentence": "0.5 instead of 0.4."}
-    verdict = {"goals": {"map": goal}, "note": "On 3 test rows.", "text": ""}
+    goal = {"title": "Map", "word": "better", "said": "better than PCA", "sentence": "0.5 instead of 0.4."}
+    verdict = {"goals": {"map": goal}, "note": "On 3 test rows.", "text": "", "answers": "1 % are wrong."}
     summary = {"verdict": verdict, "measures": ["macro AP (ridge)"], "best": best}
     card = model_card(model, data, summary, "proxembed fit `a`")
     for part in (
         "# Kernelized(OPLS): 9 features to 2 components",
         "40 rows, 9 features, 4 labels",
         "licence: CC0",
-        "**Map: better.** 0.5 instead of 0.4.",
+        "**Map: better than PCA.** 0.5 instead of 0.4.",
+        "Means over the held-out folds, where a method predicts by a ridge unless it predicts by itself:",
+        "--cut 0.5 does; --probabilities writes the probabilities (in Python predict_proba). 1 % are wrong.",
         "| OPLS | - | 0.500 |",
         "`` proxembed fit `a` ``",
         "@",

@@ -2,7 +2,6 @@
 
 import io
 import os
-import tracemalloc
 import zipfile
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import strategies
+from memory import traced_memory
 from proxembed import PCA, RelationFeatures
 from proxembed.persist import load, load_source, model_file, save
 
@@ -39,13 +39,11 @@ def first_array(path):
 
 def refused_within_little_memory(path, message):
     for read in (load, load_source):
-        tracemalloc.start()
-        with pytest.raises(ValueError, match=message) as caught:
-            read(path)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+        with traced_memory() as memory:
+            with pytest.raises(ValueError, match=message) as caught:
+                read(path)
         assert str(path) in str(caught.value) and "\n" not in str(caught.value)
-        assert peak < 4 * path.stat().st_size + (1 << 24)
+        assert memory.peak < 4 * path.stat().st_size + (1 << 24)
 
 
 @pytest.mark.parametrize("rows", [10**12, 10**6, 3])

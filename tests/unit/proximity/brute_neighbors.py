@@ -1,6 +1,4 @@
-"""Nearest rows by brute force, and what a search is measured by."""
-
-import tracemalloc
+"""Nearest rows by brute force."""
 
 import numpy as np
 
@@ -24,10 +22,7 @@ def same(a, b):
     np.testing.assert_array_equal(a.distance, b.distance)
 
 
-def peak_of(work) -> float:
-    """The most memory in use while ``work`` runs, in bytes."""
-    tracemalloc.start()
-    work()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak
+def assert_nearest(found, expected, rtol=0):
+    """The neighbours are these rows at these distances, as ``brute`` gives them."""
+    np.testing.assert_array_equal(found.index, expected[0])
+    np.testing.assert_allclose(found.distance, expected[1], rtol=rtol)

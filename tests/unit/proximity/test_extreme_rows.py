@@ -7,10 +7,12 @@ from scipy.spatial.distance import cdist
 
 import strategies
 from designs import pairwise
+from memory import traced_memory
+from proxembed.algebra.arrays import blas
 from proxembed.proximity import distances, search
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.distances import canonical, pair_distances
-from unit.proximity.brute_neighbors import brute, grid, peak_of, same
+from unit.proximity.brute_neighbors import assert_nearest, brute, grid, same
 
 
 @pytest.fixture
@@ -42,13 +44,15 @@ def test_distances_that_all_tie_are_not_kept(monkeypatch, kind, metric, measured
     """Memory is that of a few tiles, and pairs whose distance the bounds tell are not measured again."""
     n, K = 1200, 5
     monkeypatch.setattr(distances, "BLOCK", 128)
-    monkeypatch.setattr(search, "threads", lambda: 1)
+    for module in (blas, search):
+        monkeypatch.setattr(module, "threads", lambda: 1)
     X = short_texts(n, kind)
     measured = []
     inner = search.pair_distances
     monkeypatch.setattr(search, "pair_distances", lambda A, i, *rest: measured.append(len(i)) or inner(A, i, *rest))
-    found = []
-    assert peak_of(lambda: found.append(nearest(X, K, metric=metric))) < 8 * n**2 + 4e6
+    with traced_memory() as memory:
+        found = nearest(X, K, metric=metric)
+    assert memory.peak < 8 * n**2 + 4e6
     assert measured_alike or sum(measured) <= n
     row = np.repeat(np.arange(n), n)
     Z = canonical(X, metric)
@@ -56,8 +60,8 @@ def test_distances_that_all_tie_are_not_kept(monkeypatch, kind, metric, measured
         [pair_distances(Z, part, Z, np.tile(np.arange(n), len(part) // n), metric) for part in np.split(row, 10)]
     ).reshape(n, n)
     index, distance = brute(truth, K)
-    np.testing.assert_array_equal(found[0].index, index)
-    np.testing.assert_array_equal(found[0].distance, distance)
+    np.testing.assert_array_equal(found.index, index)
+    np.testing.assert_array_equal(found.distance, distance)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -76,9 +80,7 @@ def test_settled_lists_are_the_nearest(monkeypatch, K, metric):
         i, j = (part.ravel() for part in np.indices((150, 150)))
         index, distance = brute(pair_distances(Z, i, Z, j, metric).reshape(150, 150), K)
         for form in (np.asarray, sparse.csr_array):
-            found = nearest(form(X), K, metric=metric)
-            np.testing.assert_array_equal(found.index, index)
-            np.testing.assert_array_equal(found.distance, distance)
+            assert_nearest(nearest(form(X), K, metric=metric), (index, distance))
     assert len(settled) > 12 * len(range(0, 150, 16))
 
 
@@ -90,8 +92,7 @@ def test_rows_of_one_value_tie_in_every_bit(small_blocks, c):
     found = nearest(X, 7)
     i, j = (part.ravel() for part in np.indices((80, 80)))
     index, distance = brute(pair_distances(X, i, X, j).reshape(80, 80), 7)
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_array_equal(found.distance, distance)
+    assert_nearest(found, (index, distance))
     np.testing.assert_array_equal(index, brute(cdist(X / c, X / c), 7)[0])
     Q = -X[::3]
     np.testing.assert_array_equal(nearest(X, 7, queries=Q).index, brute(cdist(Q / c, X / c), 7, False)[0])
@@ -105,10 +106,7 @@ def test_small_features_beside_a_large_one_tell_rows_apart(form, large, small):
     rng = np.random.default_rng(0)
     X = np.column_stack([np.full(200, large), small * rng.random(200), small * rng.random(200)])
     X[150:170] = X[3]
-    index, distance = brute(cdist(X[:, 1:], X[:, 1:]), 3)
-    found = nearest(form(X), 3)
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_allclose(found.distance, distance, rtol=1e-12)
+    assert_nearest(nearest(form(X), 3), brute(cdist(X[:, 1:], X[:, 1:]), 3), rtol=1e-12)
 
 
 def test_equal_fingerprints_do_not_make_rows_identical(monkeypatch, small_blocks):
@@ -136,10 +134,11 @@ def test_squares_beyond_the_range_of_numbers(n, d, power, metric):
 def test_pairs_far_nearer_than_the_largest_value(small_blocks):
     """Their squared distances underflow although no row is small, and no scaling of all rows could help."""
     X = np.column_stack([np.repeat([1.0, 1e200], 30), np.random.default_rng(0).random(60) * 1e-200])
-    index, distance = brute(np.abs(X[:, 1, None] - X[None, :, 1]) + 1e200 * (X[:, 0, None] != X[None, :, 0]), 4)
-    found = nearest(X, 4)
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_allclose(found.distance, distance, rtol=1e-12)
+    assert_nearest(
+        nearest(X, 4),
+        brute(np.abs(X[:, 1, None] - X[None, :, 1]) + 1e200 * (X[:, 0, None] != X[None, :, 0]), 4),
+        rtol=1e-12,
+    )
 
 
 def test_distances_that_overflow_are_refused():

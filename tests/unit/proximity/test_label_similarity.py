@@ -1,6 +1,5 @@
 """G of the three schemes against loops over label sets: names, empties, scaling, defaults, blocks, errors."""
 
-import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.stats import kendalltau, spearmanr
 
 import strategies
 from designs import WHOLE, each_value, pairwise
+from memory import traced_memory
 from oracles import label_similarities as oracle
 from oracles import preserving
 from proxembed.algebra.arrays.matrix import guard_dense
@@ -363,11 +363,9 @@ def test_few_pairs_of_many_label_sets_take_no_table():
     labels = LabelMatrix.of(np.random.default_rng(0).random((n, 60)) < 0.12)
     G, everyone = label_similarity(labels, "labels"), np.arange(n)
     assert G.u > 0.95 * n
-    tracemalloc.start()
-    own = G.pairs(everyone, everyone)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 4e6 and "_of_all_sets" not in vars(G)
+    with traced_memory() as memory:
+        own = G.pairs(everyone, everyone)
+    assert memory.peak < 4e6 and "_of_all_sets" not in vars(G)
     np.testing.assert_array_equal(own, labels.m > 0)
 
 

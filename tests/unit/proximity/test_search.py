@@ -11,11 +11,13 @@ from scipy.spatial.distance import cdist
 
 import strategies
 from designs import each_value
+from memory import traced_memory
+from proxembed.algebra.arrays import blas
 from proxembed.proximity import distances, search
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.distances import canonical, exact_sums, pair_distances
 from proxembed.proximity.search import exact_nearest
-from unit.proximity.brute_neighbors import brute, grid, peak_of, same
+from unit.proximity.brute_neighbors import assert_nearest, brute, grid, same
 
 
 @pytest.fixture
@@ -29,9 +31,7 @@ def small_blocks(monkeypatch):
 def test_whole_numbers_with_ties(small_blocks, d, K):
     X = grid(d=d)
     found = nearest(X, K)
-    index, distance = brute(cdist(X, X), K)
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_array_equal(found.distance, distance)
+    assert_nearest(found, brute(cdist(X, X), K))
     assert found.recall is None and found.index.dtype == np.intp and found.K == K
     same(found, nearest(sparse.csr_array(X), K))
     same(found, nearest(X.astype(np.float32), K))
@@ -40,10 +40,7 @@ def test_whole_numbers_with_ties(small_blocks, d, K):
 
 def test_large_whole_numbers_beyond_single_precision(small_blocks):
     X = grid(d=6, top=3) * 4001.0 + 70000.0
-    index, distance = brute(cdist(X, X), 6)
-    found = nearest(X, 6)
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_allclose(found.distance, distance, rtol=1e-15)
+    assert_nearest(nearest(X, 6), brute(cdist(X, X), 6), rtol=1e-15)
 
 
 @pytest.mark.parametrize("blocks", [16, 1024])
@@ -60,9 +57,7 @@ def test_continuous_rows(monkeypatch, name, blocks):
     dense = X.toarray() if sparse.issparse(X) else X
     for K in (1, 5, 30):
         found = nearest(X, K)
-        index, distance = brute(cdist(dense, dense), K)
-        np.testing.assert_array_equal(found.index, index)
-        np.testing.assert_allclose(found.distance, distance, rtol=1e-12)
+        assert_nearest(found, brute(cdist(dense, dense), K), rtol=1e-12)
         same(found, nearest(dense, K))
         same(found, nearest(sparse.csr_array(dense), K))
 
@@ -81,8 +76,7 @@ def test_scaled_grids_have_the_ties_of_exact_arithmetic(seed, scale, K):
         turned = nearest(X[:, ::-1], K)
     finally:
         distances.BLOCK = old
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_array_equal(found.distance, distance)
+    assert_nearest(found, (index, distance))
     same(found, sparse_found)
     same(found, turned)
 
@@ -156,9 +150,7 @@ def test_queries_and_self_inclusion(small_blocks):
     X, Q = grid(60), grid(25, seed=1)
     for K in (1, 9, 60):
         found = nearest(X, K, queries=Q)
-        index, distance = brute(cdist(Q, X), K, False)
-        np.testing.assert_array_equal(found.index, index)
-        np.testing.assert_array_equal(found.distance, distance)
+        assert_nearest(found, brute(cdist(Q, X), K, False))
         same(found, nearest(sparse.csr_array(X), K, queries=sparse.csr_array(Q)))
         same(found, nearest(X, K, queries=sparse.csr_array(Q)))
         np.testing.assert_array_equal(nearest(X, K, exclude=False).index, brute(cdist(X, X), K, False)[0])
@@ -175,19 +167,14 @@ def test_cosine(monkeypatch, blocks):
     D = np.maximum(np.round(1.0 - U @ U.T, 12), 0.0)
     for K in (1, 8, 89):
         found = nearest(X, K, metric="cosine")
-        index, distance = brute(D, K)
-        np.testing.assert_array_equal(found.index, index)
-        np.testing.assert_array_equal(found.distance, distance)
+        assert_nearest(found, brute(D, K))
         same(found, nearest(sparse.csr_array(X), K, metric="cosine"))
     assert np.all(nearest(X, 5, metric="cosine").distance[5] == 1.0)
 
 
 def test_precomputed_distances_need_no_symmetry():
     D = grid(30, 30, top=6)
-    found = nearest(D, 4, metric="precomputed")
-    index, distance = brute(D, 4)
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_array_equal(found.distance, distance)
+    assert_nearest(nearest(D, 4, metric="precomputed"), brute(D, 4))
     found = nearest(D, 30, metric="precomputed", queries=D[:7])
     np.testing.assert_array_equal(found.index, brute(D[:7], 30, False)[0])
 
@@ -196,7 +183,8 @@ def test_precomputed_distances_need_no_symmetry():
 def test_threads_change_nothing(small_blocks, monkeypatch, X):
     results = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(search, "threads", lambda count=count: count)
+        for module in (blas, search):
+            monkeypatch.setattr(module, "threads", lambda count=count: count)
         results.append(nearest(X, 6))
     same(results[0], results[1])
     same(results[0], results[2])
@@ -210,7 +198,9 @@ def test_rows_sorted_towards_ever_nearer_ones(small_blocks):
 
 def test_memory_is_a_few_tiles():
     X = np.random.default_rng(0).standard_normal((6000, 5))
-    assert peak_of(lambda: nearest(X, 5)) < 6000**2 * 4 / 2
+    with traced_memory() as memory:
+        nearest(X, 5)
+    assert memory.peak < 6000**2 * 4 / 2
 
 
 def test_input_stays_as_it_was():
@@ -313,6 +303,5 @@ def test_factors_made_anew_for_each_tile_and_rare_features_change_nothing(small_
         found = nearest(rows, 6)
         truth = pair_distances(dense, np.repeat(np.arange(80), 80), dense, np.tile(np.arange(80), 80)).reshape(80, 80)
         index, distance = brute(truth, 6)
-        np.testing.assert_array_equal(found.index, index)
-        np.testing.assert_array_equal(found.distance, distance)
+        assert_nearest(found, (index, distance))
     assert distances.plan_tiles(strategies.features_dense(80, 40), [], 5, "euclidean").frequent is None

@@ -1,12 +1,11 @@
 """kNN on psi against sorting every row of the whole Psi: ties, links, weights of every form, callables, rounding."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from designs import WHOLE, each_value, pairwise
+from memory import traced_memory
 from oracles import label_similarities as oracle
 from proxembed.proximity import combine as combine_module
 from proxembed.proximity.combine import combine, nearest_by_similarity, sparsify
@@ -174,11 +173,9 @@ def test_memory_is_that_of_the_links():
     W = sparse.csr_array((rng.random(n), (np.arange(n), (np.arange(n) + 1) % n)), shape=(n, n))
     W = sparse.csr_array((W + W.T) / 2)
     G = label_similarity(LabelMatrix.of(Y), "labels")
-    tracemalloc.start()
-    found = sparsify(G, 10, W)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert found.nnz >= 10 * n and peak < 100e6
+    with traced_memory() as memory:
+        found = sparsify(G, 10, W)
+    assert found.nnz >= 10 * n and memory.peak < 100e6
 
 
 @pytest.mark.parametrize(

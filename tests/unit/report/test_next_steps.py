@@ -160,8 +160,8 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     assert kept["command"].endswith("--goal predict --keep-rival 'label lookup' -o 'a b-label-lookup'")
     near = told_together({"predict": BETTER, "neighbours": BETTER}, measure="Jaccard@10 (cosine kNN)")["neighbours"]
     assert near["command_note"] == (
-        "It writes five numbers per row, in NEW-embedding.npz. To find neighbours as here, subtract mean from them and "
-        "from Z of the fitted rows, append constant to both (all three are in a b/embedding.npz) and compare by cosine."
+        "It writes six numbers per row, in NEW-embedding.npz. With 'my data.csv' in place of NEW.csv it writes those "
+        "of the rows to search among: the neighbours of a row are the rows of largest cosine."
     )
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"

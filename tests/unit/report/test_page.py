@@ -400,6 +400,16 @@ def test_the_leaderboard_of_a_search_for_a_map_tells_what_each_map_keeps(record,
     assert '<th scope="col">kept</th>' not in page_html({**record, "summary": {**summary, "best": best}})
 
 
+def test_what_predicts_by_itself_is_marked_and_cuts_are_explained(record, without_figures):
+    summary, note = record["summary"], "† predicts by itself, not by a ridge on its numbers."
+    own = [{**e, "reads_features": e["arm"] == "OPLS"} for e in summary["leaderboard"]]
+    best = [{**e, "reads_features": e["arm"] == "OPLS"} for e in summary["best"]]
+    page = page_html({**record, "kind": "search", "summary": {**summary, "leaderboard": own, "best": best}})
+    assert page.count("<bdi>OPLS</bdi> †") >= 2 and page.count(note) == 1 and "OPLS: the columns of the ridge" in page
+    assert "its cut: that of largest F1" in page and "proxembed predict --cut 0.5" in page
+    assert "†" not in page_html(record)
+
+
 def test_columns_that_become_more_features_are_counted_as_both():
     facts = {"dataset": {"d": 8}, "best": [{"arm": ALL_FEATURES, "components": 19}]}
     assert feature_words(facts) == "8 columns as 19 features" and feature_words({"dataset": {"d": 1}}) == "1 feature"

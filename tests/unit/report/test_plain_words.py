@@ -12,6 +12,7 @@ from proxembed.report.plain_words import (
     counted,
     headline,
     laid_out_words,
+    merely_sorts,
     not_saved,
     plain_sentence,
     short,
@@ -55,7 +56,8 @@ def test_targets_and_sizes_are_named_as_they_are():
     assert "more often of the same class than" in told("neighbours", BETTER, {**LABELS, "single_label": True})
     assert "outputs as similar as" in told("neighbours", LEVEL, {"outputs": ["Cd"]})
     assert told("predict", BETTER, reads_features=True).startswith(
-        "The embedding's own classifier (predictions the same at any number of components) predicts these labels"
+        "The method's own classifier, which reads the features and not the numbers of the embedding, predicts these "
+        "labels better than a linear model of all 72 features (average"
     )
     assert [counted(1), counted(12), counted(1300)] == ["one number", "twelve numbers", "1,300 numbers"]
 
@@ -93,20 +95,19 @@ def test_a_rival_has_the_interval_of_its_lead_and_is_ahead_only_if_that_is_sure(
     assert what == ("predict with forest scores." if interval[1] < 0 else f"use OPLS at k = 5 to predict{end}")
 
 
-def test_how_many_rows_would_tell_is_said_as_a_multiple_and_in_all():
+def test_how_many_rows_would_be_enough_is_said_beside_those_there_are():
     few = {"interval": (-0.03, 0.01), "all_rows": 808}
     some = told("predict", CANNOT_TELL, **few, rows_needed=610)
-    assert ".03 worse and .01 better; about 3.1 times as many rows (2,500 in all) would tell (average" in some
-    assert "; about 24 times as many rows (19,000 in all) would" in told(
-        "predict", CANNOT_TELL, **few, rows_needed=4700
-    )
+    assert ".03 worse and .01 better; about 2,500 rows in place of 808 would be enough if the" in some
+    assert "difference stayed as it is (average" in some
+    assert "; about 19,000 rows in place of 808 would" in told("predict", CANNOT_TELL, **few, rows_needed=4700)
     far = told("predict", CANNOT_TELL, **few, rows_needed=40_000)
-    assert "; more than 100 times as many rows would tell" in far
+    assert "; not even 100 times as many rows would be enough if the difference stayed as it is" in far
     groups = told("neighbours", CANNOT_TELL, **few, rows_needed=610, units=[28, "group"])
-    assert "; about 3.1 times as many groups would tell" in groups
-    assert "would tell" not in told("predict", CANNOT_TELL, **few, rows_needed=None)
+    assert "; about 3.1 times as many groups would be enough" in groups
+    assert "would be enough" not in told("predict", CANNOT_TELL, **few, rows_needed=None)
     kept = told("compress", CANNOT_TELL, **few, rows_needed=610)
-    assert kept.startswith("Too few rows to tell whether a smaller size keeps enough; about 3.1 times as many rows")
+    assert kept.startswith("Too few rows to tell whether a smaller size keeps enough; about 2,500 rows in place of 808")
     assert ". On the rows scored, five numbers in place of all 72 features keep 98 % of their average" in kept
 
 
@@ -161,13 +162,13 @@ def test_where_no_goal_was_asked_for_the_goal_that_leads_is_told_first_and_then_
     goals |= {"neighbours": {"word": BETTER, "plain": "b.", "lead": "!"}}
     goals |= {"map": {"word": BETTER, "plain": "c."}, "compress": {"word": LEVEL, "plain": "d.", "tone": "yes"}}
     assert headline(goals) == (
-        "b. An embedding also helps for maps. With fewer numbers it is as good as the features. It is not shown to "
+        "b. An embedding also helps for maps. Fewer numbers are as good as the features. It is not shown to "
         "help for predictions (cannot tell)."
     )
     assert headline(goals, "neighbours") == "b."
     goals |= {"predict": {"word": LEVEL, "plain": "a."}, "map": {"word": WORSE, "plain": "c."}}
     assert headline(goals) == (
-        "b. It is as good, no better, for predictions. With fewer numbers it is as good as the features. It is not "
+        "b. It is as good, no better, for predictions. Fewer numbers are as good as the features. It is not "
         "shown to help for maps (worse)."
     )
 
@@ -266,6 +267,7 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
 
 
 def test_a_value_below_1_is_never_shown_as_1():
+    assert short(1 - 1e-16) == "1.00", "it is 1 but for rounding"
     assert [short(value) for value in (0.994, 0.9961, 0.99999, 1.0, -0.25)] == [
         ".99",
         ".996",
@@ -286,23 +288,49 @@ def test_what_a_map_was_not_compared_with_and_the_highest_other_are_named():
     assert advice("map", goal).startswith("search with --goal map before you use a map")
 
 
-def test_a_lead_that_is_not_seen_is_equal_and_a_lookup_of_one_label_sorts_by_class():
+def test_a_lead_that_is_not_seen_is_equal():
     rival = {"arm": "forest scores", "value": 0.768, "gain": 0.002, "interval": (-0.014, 0.018)}
     assert "cannot be told from the embedding: equal (from .02 behind to .01 ahead)." in told(
         "predict", BETTER, rival=rival
     )
-    lookup = {
-        "word": BETTER,
-        "measure": NEAR,
-        "value": 0.5,
-        "base": ALL,
-        "yes_no": True,
-        "components": 1,
-        "margin": 0.01,
-    }
-    lookup |= {"rival": {"arm": "label lookup", "value": 0.8}}
-    assert "sorts rows by the predicted class and does not find similar rows" in advice("neighbours", lookup)
-    assert advice("neighbours", lookup | {"yes_no": False}) == "find neighbours with label lookup."
+
+
+def test_of_one_yes_no_label_neighbours_are_rows_of_like_score_and_a_lookup_is_not_advised():
+    lookup = {"arm": "label lookup", "value": 0.8}
+    goal = {"word": BETTER, "measure": NEAR, "value": 0.77, "base": ALL, "k": 1, "components": 1, "arm": "OPLS"}
+    goal |= {"margin": 0.01, "rival": lookup}
+    assert advice("neighbours", goal) == "find neighbours with label lookup."
+    said = advice("neighbours", goal | {"yes_no": True})
+    assert said.startswith("use OPLS at k = 1 to find rows with a similar score; keep the features to find rows that")
+    assert "alike in other ways" in said and "lookup" not in said
+    text = told("neighbours", BETTER, yes_no=True, rival=lookup)
+    assert text.endswith("ahead of the embedding by .03, but it merely sorts rows by the predicted class and does not "
+                         "find rows that are alike.")  # fmt: skip
+    assert merely_sorts(goal | {"yes_no": True}) and not merely_sorts(goal)
+    assert not merely_sorts(goal | {"yes_no": True, "measure": AP})
+    for word in (LEVEL, WORSE, CANNOT_TELL):
+        unsure = goal | {"yes_no": True, "word": word, "interval": (-0.1, 0.2)}
+        assert "lookup" not in advice("neighbours", unsure)
+
+
+def test_small_sizes_above_all_features_in_both_measures_are_called_so():
+    shares = {AP: {"share": 1.03, "interval": (1.01, 1.05)}, NEAR: {"share": 1.06, "interval": (1.04, 1.08)}}
+    assert told("compress", LEVEL, shares=shares) == (
+        "Five numbers in place of all 72 features give better predictions and better neighbours than these."
+    )
+    small = {"word": LEVEL, "tone": "yes", "shares": shares, "plain": "."}
+    first = {"word": BETTER, "plain": "It predicts."}
+    assert headline({"predict": first, "compress": small}).endswith("Fewer numbers are better than the features.")
+    shares[AP]["interval"] = (0.99, 1.05)
+    assert "lose nothing, neither in predictions nor" in told("compress", LEVEL, shares=shares)
+    assert headline({"predict": first, "compress": small}).endswith("Fewer numbers are as good as the features.")
+
+
+def test_the_best_other_map_below_the_constant_is_named_with_its_figure():
+    constant = {"arm": "the same rows for every query", "k": None, "value": 0.3}
+    text = told("map", BETTER, base=constant, below_constant={"arm": "FDA", "k": 2, "value": 0.29}, untried=["t-SNE"])
+    assert "than the same rows for every query (agreement .77 and .30, n = 202)" in text
+    assert text.endswith("; the best other map tried is below that: FDA, .29.")
 
 
 def test_rows_are_not_counted_where_copies_are_why_nothing_can_be_told():

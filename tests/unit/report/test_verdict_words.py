@@ -5,6 +5,7 @@ import pytest
 
 from proxembed.cli.terminal import contrast_text
 from proxembed.report import reworded, verdict_card, worded
+from proxembed.report.next_steps import Run
 from proxembed.report.plain_words import Missing
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
@@ -44,7 +45,7 @@ def compressed(word, shares=((0.99, 1.01), (0.99, 1.01)), components=20, rivals=
 @pytest.mark.parametrize(
     ("interval", "needed", "why"),
     [
-        ((-0.045, -0.003), None, "behind, but perhaps by less than the tolerance: 445 rows are too few to tell"),
+        ((-0.045, -0.003), None, "behind, but perhaps by no more than counts as level: 445 rows are too few to tell"),
         ((-0.045, 0.003), 900, "445 rows are too few to tell"),
         (None, None, "no interval, so nothing can be told"),
     ],
@@ -64,15 +65,15 @@ def test_what_a_map_keeps_stands_beside_its_measure():
 
 def test_what_compression_may_lose_is_said_and_rivals_stand_with_their_sizes():
     sentence, _ = compressed("cannot tell", ((0.92, 0.99), (0.99, 1.01)), rivals={"label scores": 3, "LSI": 10})
-    assert "Behind, but perhaps by less than the tolerance: 445 rows are too few to tell." in sentence
+    assert "Behind, but perhaps by no more than counts as level: 445 rows are too few to tell." in sentence
     assert sentence.endswith(
-        "Rivals that stay within the tolerance on the folds: label scores at k = 3, LSI at k = 10."
+        "Rivals that lose no more than counts as level on the folds: label scores at k = 3, LSI at k = 10."
     )
     assert "Behind" not in compressed("cannot tell", ((0.92, 1.02), (0.9, 1.1)))[0]
 
 
 def test_level_is_a_success_only_with_fewer_numbers():
-    assert "✓" in compressed("level")[1] and "Compress: level with fewer numbers</b>" in compressed("level")[1]
+    assert "✓" in compressed("level")[1] and "Compress: no loss with fewer numbers</b>" in compressed("level")[1]
     same = compressed("level", components=50)[1]
     assert "✓" not in same and "Compress: level</b>" in same
 
@@ -154,20 +155,20 @@ def test_the_title_says_than_what_it_is_better_and_that_rivals_are_missing():
     goal = {"word": "better", "measure": NEAR, "arm": "OPLS", "k": 2, "components": 2, "value": 0.7, "gain": 0.1}
     goal |= {"interval": [0.05, 0.15], "rival": None, "base": {"arm": "PCA", "k": 2, "value": 0.6}}
     tried = verdict_of("map", goal, missing=Missing({"map": ("t-SNE",)}))["goals"]["map"]
-    assert tried["than"] == " than the best other map tried" and tried["untried"] == ["t-SNE"]
-    assert verdict_of("map", goal)["goals"]["map"]["than"] == " than the best other map"
+    assert tried["said"] == "better than the best other map tried" and tried["untried"] == ["t-SNE"]
+    assert verdict_of("map", goal)["goals"]["map"]["said"] == "better than the best other map"
     rival = {"arm": "PCA", "k": 5, "components": 5, "value": 0.65, "gain": 0.05, "interval": [0.01, 0.09]}
     more = goal | {"base": {"arm": "all features", "k": None, "value": 0.6}, "rival": rival}
     missing = Missing({"neighbours": ("UMAP",)})
     told = verdict_of("neighbours", more, missing=missing)["goals"]["neighbours"]
-    assert told["than"] == " than all features and the best rival tried"
+    assert told["said"] == "better than all features and the best rival tried"
     over = "Best rival tried: PCA at k = 5, 0.650. It is behind ours by 0.050 (95 % interval 0.010 to 0.090)."
     assert over in told["sentence"]
     unsure = more | {"rival": rival | {"interval": [np.float64(-0.01), np.float64(0.09)]}}
-    assert verdict_of("neighbours", unsure)["goals"]["neighbours"]["than"] == " than all features"
+    assert verdict_of("neighbours", unsure)["goals"]["neighbours"]["said"] == "better than all features"
     among = {"value": 0.4, "base": 0.5, "gain": -0.1, "interval": [-0.2, -0.05]}
     reverse = verdict_of("neighbours", unsure | {"new_rows": among})["goals"]["neighbours"]
-    assert reverse["than"] == " than all features; worse among new rows"
+    assert reverse["said"] == "better than all features; worse among new rows"
 
 
 def test_a_record_without_a_figure_keeps_its_words_and_a_fault_of_the_program_is_raised(monkeypatch):
@@ -186,3 +187,106 @@ def test_a_record_without_a_figure_keeps_its_words_and_a_fault_of_the_program_is
     monkeypatch.setattr("proxembed.report.verdict.number", lambda *_: {}["fault"])
     with pytest.raises(KeyError, match="fault"):
         reworded(record)
+
+
+def better(gain=0.03, margin=0.005, rival=None, **more):
+    goal = {
+        "word": "better",
+        "measure": AP,
+        "arm": "TargetSpace",
+        "k": 2,
+        "components": 2,
+        "value": 0.998,
+        "rival": rival,
+    }
+    goal |= {"gain": gain, "interval": [0.001, 0.06], "base": {"arm": "all features", "k": None, "value": 0.966}}
+    return goal | {"margin": margin, "reads_features": True} | more
+
+
+def test_better_by_less_than_counts_as_level_is_said_and_a_rival_so_close_is_not_beaten():
+    close = {"arm": "forest scores", "k": None, "value": 0.995, "gain": 0.003, "interval": [0.001, 0.006]}
+    far = close | {"value": 0.98, "gain": 0.018, "interval": [0.01, 0.03]}
+    for goal, said in (
+        (better(gain=0.004), "better than all features, by less than matters"),
+        (better(rival=close), "better than all features"),
+        (better(rival=far), "better than all features and the best rival"),
+    ):
+        assert verdict_of("predict", goal)["goals"]["predict"]["said"] == said
+
+
+def test_the_read_out_of_a_method_that_predicts_by_itself_is_named():
+    sentence = words("predict", **better())[0]
+    assert (
+        "which reads the features and not the numbers of the embedding, macro average precision (its own classifier)."
+        in sentence
+    )
+    assert "(ridge)" not in sentence and "(ridge)" in words("predict", **better(reads_features=False))[0]
+
+
+def test_small_sizes_name_the_kind_of_numbers_and_follow_their_intervals():
+    told = compressed("level", shares=((0.99, 1.01), (1.02, 1.06)))
+    assert (
+        "(80 bytes per row instead of 200, stored as 32-bit numbers)" in told[0]
+        and "Compress: no loss with fewer numbers<" in told[1]
+    )
+    above = compressed("level", shares=((1.01, 1.03), (1.02, 1.06)))[1]
+    assert "Compress: gain with fewer numbers<" in above
+
+
+def test_a_map_below_which_the_best_other_lies_is_compared_with_the_constant():
+    below = {"arm": "PCA", "k": 2, "value": 0.29}
+    same = {"arm": "the same rows for every query", "k": None, "value": 0.3}
+    told = words("map", word="better", measure=NEAR, arm="OPLS", k=2, components=2, value=0.36, rival=None, gain=0.06,
+                 interval=[0.04, 0.08], base=same, below_constant=below, margin=0.0)  # fmt: skip
+    assert "Map: better than the same rows for every query<" in told[1]
+    assert told[0].endswith("The best other map, PCA at k = 2, is below that: 0.290.")
+    assert "0.360 instead of 0.300 of the same rows for every query" in told[0]
+
+
+def scored(test, mean=0.8, wrong=None, **more):
+    """A summary whose choice has values on folds and test rows, and a share of wrong answers."""
+    scores = {NEAR: {"mean": mean, "standard_error": 0.01, "test": test}, "Hamming loss (ridge)": {"test": wrong}}
+    entry = {"arm": "TargetSpace", "k": 2, "components": 2, "rival": False, "labels": 50, "scores": scores}
+    goals = {"predict": {"rows": 445, **better(chance=0.22)}}
+    return {
+        "dataset": {"d": 50, "labels": 53, "single_label": False} | more, "folds": ["1", "2"], "measures": [NEAR],
+        "choice": {"method": "TargetSpace", "k": 2}, "best": [entry],
+        "verdict": {"basis": "test rows", "tolerance": 0.03, "lacks": None, "goals": goals},
+    }  # fmt: skip
+
+
+def test_the_note_says_where_folds_and_test_rows_differ_and_of_how_many_labels_means_are():
+    note = worded(scored(0.978, 0.764))["verdict"]["note"]
+    assert (
+        "TargetSpace at k = 2 has Jaccard@10 (cosine kNN) 0.764 on the folds and 0.978 on the test rows: so few "
+        "numbers depend much on the rows that are fitted" in note
+    )
+    assert (
+        "Means over labels are of at least 50 of the 53 labels: the other three have too few rows in some fold" in note
+    )
+    level = worded(scored(0.83, labels=50))["verdict"]["note"]
+    assert "on the folds" not in level and "Means over labels" not in level
+    assert "the other one has too few rows" in worded(scored(0.8, labels=51))["verdict"]["note"]
+
+
+def test_why_no_map_is_judged_is_said():
+    summary = scored(0.8)
+    axis = summary["best"][0] | {"components": 1}
+    said = "No map is judged: the training rows give every method one axis"
+    assert said in worded(summary | {"leaderboard": [axis]})["verdict"]["note"]
+    assert said not in worded(summary | {"leaderboard": summary["best"]})["verdict"]["note"]
+    assert said not in worded(summary | {"leaderboard": [axis | {"rival": True}]})["verdict"]["note"]
+
+
+def test_how_many_answers_are_wrong_is_said_beside_a_constant_answer():
+    one = worded(scored(0.8, wrong=0.33, labels=1, label_counts=[["churned", 5]]))["verdict"]["answers"]
+    assert one == "On the test rows 33 % of the answers are wrong; always “no” would be wrong in 22 %."
+    several = worded(scored(0.8, wrong=0.08, labels=50))["verdict"]["answers"]
+    assert several.endswith("of the answers, one per label, are wrong; to predict no label would be wrong in 22 %.")
+    assert not worded(scored(0.8, wrong=0.1, single_label=True))["verdict"]["answers"]
+    assert not worded(scored(0.8, labels=50))["verdict"]["answers"]
+    assert not worded(scored(0.8, wrong=0.1))["verdict"]["answers"], "three labels are not judged"
+    assert not worded(scored(0.8, wrong=0.1, labels=50) | {"saved": {"arm": "PCA", "k": 2}})["verdict"]["answers"]
+    run = Run("proxembed search t.csv --labels churned -o out", "out")
+    note = worded(scored(0.8, wrong=0.33, labels=50), run=run)["verdict"]["goals"]["predict"]["command_note"]
+    assert "8 % " not in note and "33 % of the answers" in note and "--cut 0.5 predicts what is more probable" in note

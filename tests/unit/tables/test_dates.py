@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxembed.tables.dates import date_style, hours, is_clock, seconds
+from proxembed.tables.dates import clock_style, date_misfits, date_style, hours, is_clock, minutes, seconds
 
 FIFTH = 1704412800.0  # 2024-01-05
 
@@ -20,6 +20,13 @@ FIFTH = 1704412800.0  # 2024-01-05
         ("Fri, 05 Jan 2024 00:00:00", "iso"),
         ("2024-01-05 00:00:00 UTC", "iso"),
         ("2024-01-05T02:00:00+02:00", "iso"),
+        ("2024-01-05 02:00:00 +0200", "iso"),
+        ("Fri, 05 Jan 2024 00:00:00 GMT", "iso"),
+        ("Thu, 4 Jan 2024 19:00:00 -0500", "iso"),
+        ("Fri Jan 05 00:00:00 +0000 2024", "iso"),
+        ("Fri Jan  5 00:00:00 2024", "iso"),
+        ("Jan 5, 2024 12:00 AM EST", "iso"),
+        ("04/Jan/2024:19:00:00 -0500", "iso"),
         ("05/01/2024", "dmy"),
         ("05.01.24", "dmy"),
         ("5-1-2024", "dmy"),
@@ -32,7 +39,26 @@ def test_a_date_in_each_form(word, style):
 
 
 @pytest.mark.parametrize(
-    "word", ["1.2.3", "192.168.0.1", "05.01/2024", "2024", "32.01.2024", "Foo 5, 2024", "14:40", "555-12-1234"]
+    "word",
+    ["2024-04", "2024/04", "2024M04", "2024m4", "Apr-2024", "April 2024", "2024 Apr", "2024, April"]
+    + ["Apr-24", "Apr-'24"]
+    + ["2024 Q2", "2024-Q2", "2024Q2", "Q2 2024", "Q2/2024", "2024-W14", "2024 W14"],
+)
+def test_a_month_a_quarter_or_a_week_is_its_first_day(word):
+    assert date_style([word]) == "iso" and seconds(word, "iso") == 1711929600.0  # 2024-04-01, a Monday
+
+
+def test_years_of_seasons_are_no_months():
+    """2008-09 may be a month or the season of two years; where all cells are such pairs, it is the season."""
+    assert date_style(["2008-09", "2009-10", "2010-11"]) is None
+    assert date_misfits(["2008-09", "2012-13"]) == [0, 1]
+    assert date_style(["2008-09", "2009-10", "2010-10"]) == "iso"
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["1.2.3", "192.168.0.1", "05.01/2024", "2024", "32.01.2024", "Foo 5, 2024", "14:40", "555-12-1234"]
+    + ["2024-13", "2000-1", "2024-00", "2024 Q5", "2024 W54", "Foo 2024", "Mar 18", "12-Jan", "2024-2025", "12345-04"],
 )
 def test_other_text_is_no_date(word):
     assert date_style([word]) is None
@@ -41,3 +67,14 @@ def test_other_text_is_no_date(word):
 def test_hours_of_the_day():
     assert [hours(word) for word in ("14:30", "2:30 PM", "00:00:36", "12:00 am")] == [14.5, 14.5, 0.01, 0]
     assert not any(map(is_clock, ([], ["14:40", "14:40:05"], ["13:00 PM"], ["75:30"], ["1h30"])))
+
+
+def test_durations_in_minutes():
+    words = ("75:30", "1:02:30", "38:30:00", "1 day, 0:06:00", "0 days 00:00:30.000")
+    assert [minutes(word) for word in words] == [75.5, 62.5, 2310, 1446, 0.5]
+    mixed = (["75:30", "59:10"], ["59:10", "1:02:33"], ["38:31:00", "2:10:05"], ["1:02.35", "0:58.10"])
+    for cells in (*mixed, ["0 days 00:01:00"]):
+        assert clock_style(cells) == "duration"
+    for cells in ([], ["14:40", "14:40:05"], ["75:30", "1:5"], ["1:75"], ["2:30 PM", "75:30"]):
+        assert clock_style(cells) is None
+    assert clock_style(["14:40", "9:15"]) == "clock"

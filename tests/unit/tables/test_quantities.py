@@ -84,7 +84,7 @@ def test_a_unit_or_a_currency_stands_before_or_after(word, unit, value):
 
 @pytest.mark.parametrize(
     "word",
-    "5'11\" 6'0\" 5\u203211\u2033 1/2 3/4 4/5 14:40 9:00 1h30 5-10 1.2.3 192.168.0.1 555-1234 3- 2+ v1".split()
+    "5'11\" 6'0\" 5\u203211\u2033 1/2 3/4 4/5 14:40 9:00 1h30 5-10 1.2.3 192.168.0.1 555-1234 3- v1".split()
     + ["48\u00b012'", "2024-01-31", "+49 30 12345", "5 - 10", "5 to 10", "2x4", "5 (3)", "5 1/2", "1 2", ""],
 )
 def test_what_is_no_number_is_none_in_no_style(word):
@@ -151,3 +151,26 @@ def test_points_alone_are_asked_about_where_commas_may_be_decimal():
 )
 def test_a_table_without_decimals_leaves_the_decimal_mark_open(columns, style):
     assert table_style({name: NumberWords(words) for name, words in columns.items()}).style == style
+
+
+@pytest.mark.parametrize(
+    ("words", "unit", "values"),
+    [
+        (["\u20ac110.5M", "\u20ac565K", "\u20ac0", "\u20ac900"], "\u20ac (k, M)", [110.5e6, 565e3, 0, 900]),
+        (["1.5k", "300", "2M", "1bn"], " (k, M)", [1500, 300, 2e6, 1e9]),
+        (["19M", "201k"], " (k, M)", [19e6, 201e3]),
+        (["19M", "20M"], "M", [19, 20]),
+        (["$5K", "$6K"], "$ (k, M)", [5000, 6000]),
+        (["10,000+", "5+", "0+"], "+", [10000, 5, 0]),
+    ],
+)
+def test_factors_after_numbers(words, unit, values):
+    found = NumberWords(words)
+    assert found.unit == unit and not found.misfits(US) and [number(word, US, unit) for word in words] == values
+
+
+@pytest.mark.parametrize(
+    "words", [["32M", "25F"], ["32M", "25"], ["3 km", "2 mm"], ["5kg", "3"], ["12 months", "1k"], ["3+", "3-"]]
+)
+def test_what_are_no_factors(words):
+    assert NumberWords(words).misfits(US)

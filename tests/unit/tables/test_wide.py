@@ -9,10 +9,11 @@ from typer.testing import CliRunner
 
 import proxembed as pe
 from proxembed.cli.app import app
+from proxembed.cli.options import in_program_words
 from proxembed.data.errors import TableFaults
 from proxembed.features.table import table_fit
 from proxembed.tables import Column, TableRows
-from proxembed.tables.notes import SHOWN_NOTES, few_notes
+from proxembed.tables.notes import SHOWN_NOTES, LeftOut, few_notes, visible_texts
 from proxembed.workflow.labelled_data import labelled_data, leaks
 from runs import empty_figures, few_rivals, planes_alone  # noqa: F401
 
@@ -151,3 +152,12 @@ def test_names_of_a_wide_table_are_cut_in_errors():
 def test_notes_of_one_kind_follow_one_another():
     notes = [("a", "a holds 3 cells"), ("b", "b is an id"), ("c", "c holds 4 cells")]
     assert few_notes(notes) == ["a holds 3 cells", "c holds 4 cells", "b is an id"]
+
+
+def test_a_note_keeps_that_its_column_is_left_out_in_every_form():
+    notes = [(name, LeftOut(f"{name} is an id")) for name in "abcdefgh"]
+    told = few_notes([("z", "z holds 3 cells"), *notes])
+    assert [isinstance(note, LeftOut) for note in told] == [False] + [True] * (len(told) - 1)
+    assert told[-1].startswith("and 3 more columns") and isinstance(visible_texts(told)[-1], LeftOut)
+    changed = in_program_words(LeftOut("a is an id (id='a' names the rows by it)"))
+    assert changed == "a is an id (--id a names the rows by it)" and isinstance(changed, LeftOut)

@@ -29,7 +29,8 @@ MEASURE = "macro average precision (ridge)"
 
 def entry(arm, components=4, value=0.5, failures=()):
     scores = {MEASURE: {"mean": value, "test": value, "by_fold": [value - 0.01, value + 0.01]}}
-    return {"arm": arm, "k": None, "components": components, "scores": scores, "failures": list(failures)}
+    rest = {"components": components, "scores": scores, "failures": list(failures)}
+    return {"arm": arm, "k": None, "rival": arm != "OPLS", **rest}
 
 
 @pytest.mark.parametrize("name", ["All features", "OPLS", "logistic regression", "forest scores", "label lookup"])

@@ -17,6 +17,7 @@ from proxembed.data import Columns
 from proxembed.data.large_table import LargeTable, piece_parts
 from proxembed.persist import load
 from proxembed.workflow.large_fit import large_fit
+from runs import succeeded
 from unit.cli.model_files import program, refused
 
 N, D, NAMES = 1200, 4, ("sea", "sky")
@@ -97,8 +98,7 @@ def test_the_program_fits_on_a_cluster(parts, tmp_path):
 def program_fits(parts, tmp_path, address):
     out = tmp_path / "m.skops"
     words = ["fit", parts, "--labels", "sea,sky", "--id", "row", "--drop", "kind,class", "-o", out]
-    done = program(*words, "--dask", address, "--json")
-    assert done.exit_code == 0, (done.output, done.exception)
+    done = succeeded(program(*words, "--dask", address, "--json"))
     facts = json.loads(done.stdout)
     assert facts["rows"] == facts["sample"] == N and facts["scaled_by"] == "all"
     assert program("predict", out, parts, "-o", tmp_path / "y.csv").exit_code == 0

@@ -9,21 +9,16 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import proxembed
 from proxembed import RowBlocks, compare, search
-from proxembed.cli import app
 from proxembed.data import Dataset
 from proxembed.workflow import labelled_data as labelled_data_module
 from proxembed.workflow.labelled_data import OF_FILES, check_labels, labelled_data, with_test_rows
+from runs import program
 
 X = np.arange(24.0).reshape(8, 3) ** 2
 MIXED = np.array([[1, 0], [0, 1]] * 4)
-
-
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def saved(folder, Y, rows=8):

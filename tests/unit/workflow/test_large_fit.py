@@ -20,6 +20,7 @@ from proxembed.persist import load
 from proxembed.workflow import large_fit as large_fits
 from proxembed.workflow.large_fit import PassingSums, fits_from_sums, large_fit
 from proxembed.workflow.one_fit import method_with
+from runs import succeeded
 from unit.cli.model_files import program, refused
 
 pytestmark = pytest.mark.default_configuration
@@ -194,8 +195,7 @@ def test_a_large_file_of_a_method_of_all_rows_is_read_as_a_whole(tmp_path, monke
     by_parts(monkeypatch)
     file, out = written(tmp_path / "t.parquet", INDICATOR), tmp_path / "m.skops"
     words = ["--labels", "sea,sky", "--id", "row", "-m", "lpp", "-o", out, "--json"]
-    done = program("fit", file, *words)
-    assert done.exit_code == 0, (done.output, done.exception)
+    done = succeeded(program("fit", file, *words))
     assert "sample" not in json.loads(done.stdout) and "by parts" not in done.stderr
 
 
@@ -247,8 +247,7 @@ def test_methods_that_need_all_rows_are_refused_in_words(tmp_path):
 def test_the_program_fits_says_what_was_sampled_and_the_model_serves(tmp_path):
     file, out = written(tmp_path / "t.parquet", INDICATOR), tmp_path / "m.skops"
     words = ["fit", file, "--labels", "sea,sky", "--id", "row", "--memory", "120 kB", "-o", out, "--json"]
-    done = program(*words)
-    assert done.exit_code == 0, (done.output, done.exception)
+    done = succeeded(program(*words))
     facts = json.loads(done.stdout)
     assert facts["rows"] == N and facts["sample"] < N / 4
     assert f"4,000 rows are read by parts; choices use a sample of {facts['sample']:,}" in done.stderr

@@ -66,7 +66,7 @@ def test_a_diagnosis_whose_worker_is_killed_is_a_cut_and_the_rest_is_kept(data, 
     monkeypatch.setattr(main_job, "diagnose", killed)
     found = proxembed.search(*data, **QUICK | {"methods": ["opls"], "shuffles": 19, "max_trials": 1, "n_components": 1})
     assert found.diagnosis is None and found.verdict["goals"] and found.model is not None
-    (line,) = found.verdict["cut"]["lines"]
+    *_, line = found.verdict["cut"]["lines"]
     assert line[0] == "Beside chance" and "shuffled labels: a worker process was killed twice: no verdict" in line[1]
 
 
@@ -261,14 +261,15 @@ def test_compression_tells_of_no_other_choice_than_the_one_that_is_saved(data):
     assert found.record["summary"]["choice"] is None and "Its mean over the" not in found.report()
 
 
-def test_a_column_left_out_by_a_guess_is_the_first_line_of_what_was_cut(tmp_path):
+def test_a_column_left_out_by_a_guess_is_named_and_is_not_among_what_was_cut(tmp_path):
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(60, 3)), rng.permutation(60) + 1000
     rows = [f"C{code},{','.join(map(str, x))},{int(x[0] > 0)}" for code, x in zip(codes, X, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["customer_id,a,b,c,y", *rows]))
     found = proxembed.search(tmp_path / "t.csv", labels="y", **QUICK | {"max_trials": 1, "methods": "opls"})
-    about, text = found.record["summary"]["verdict"]["cut"]["lines"][0]
-    assert about == "Not used as features" and "customer_id" in text
+    verdict = found.record["summary"]["verdict"]
+    assert verdict["unused"].startswith("customer_id is an id") and "customer_id" not in str(verdict["cut"]["lines"])
+    assert "\nNot used as features: customer_id is an id" in verdict["text"]
 
 
 def test_the_first_picture_is_the_map_of_the_verdict_with_its_figure_and_its_cuts_are_told_once():

@@ -201,6 +201,16 @@ def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, 
         list(pool.map(work, parts))
 
 
+def each_in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """``work(item)`` of all items in their order, shared out among threads."""
+    items = list(items)
+    workers = min(threads(), len(items))
+    if workers <= 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, items))
+
+
 def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None = None) -> Iterator[Any]:
     """``work(item)`` for each item, in order; threads, at most ``most`` of them, work ahead of what is taken."""
     items = list(items)
@@ -234,8 +244,7 @@ def by_rows(X: Any, V: np.ndarray) -> np.ndarray:
         for part, columns in zip(parts, few, strict=True):
             out[start : start + step, part] = rows @ columns
 
-    for _ in in_order(work, range(0, n, step)):
-        pass
+    each_in_threads(work, range(0, n, step))
     return out
 
 

@@ -19,7 +19,7 @@ from scipy import sparse
 from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
 from proxembed.algebra.pencil.symmetric import descending
 
-from .blas import by_columns, in_threads, matmul, symmetrise
+from .blas import by_columns, each_in_threads, matmul, symmetrise
 from .centred import CentredMatrix, rank_threshold
 
 TALL, WIDE = 256, 1024
@@ -89,16 +89,12 @@ class ClassWeights(InsideClasses):
         for index, open_ in zip(self.index, self._open, strict=True):
             tile, Z = open_(), V[index].astype(np.float64)
             out = np.empty(Z.shape)
-            parts = slices(len(index), TALL)
 
-            def work(
-                chosen: slice, Z: np.ndarray = Z, out: np.ndarray = out, parts: Any = parts, tile: Any = tile
-            ) -> None:
-                for part in parts[chosen]:
-                    A = tile(part, slice(0, len(Z)))
-                    out[part] = A.sum(axis=1)[:, None] * Z[part] - A @ Z
+            def work(part: slice, Z: np.ndarray = Z, out: np.ndarray = out, tile: Any = tile) -> None:
+                A = tile(part, slice(0, len(Z)))
+                out[part] = A.sum(axis=1)[:, None] * Z[part] - A @ Z
 
-            in_threads(work, len(parts), 1)
+            each_in_threads(work, slices(len(index), TALL))
             yield out
 
     def diagonals(self) -> Iterator[np.ndarray]:
@@ -130,14 +126,13 @@ class ClassWeights(InsideClasses):
             Z[place] -= Z[place].mean(axis=0)
         tiles = {k: self._open[k]() for k in group}
         tasks = [(k, part) for k in group for part in slices(len(self.index[k]), TALL)]
-        sums: list[Any] = [None] * len(tasks)
 
-        def work(chosen: slice) -> None:
-            for t in range(chosen.start, chosen.stop):
-                k, part = tasks[t]
-                half[places[k]][part], *sums[t] = _upper_rows(tiles[k], part, Z[places[k]])
+        def work(task: tuple[int, slice]) -> list[np.ndarray]:
+            k, part = task
+            half[places[k]][part], *sums = _upper_rows(tiles[k], part, Z[places[k]])
+            return sums
 
-        in_threads(work, len(tasks), 1)
+        sums = each_in_threads(work, tasks)
         degrees = np.zeros(ends[-1])
         for (k, part), (rows, columns) in zip(tasks, sums, strict=True):
             _add_degrees(degrees[places[k]], part, rows, columns)

@@ -38,7 +38,14 @@ def float_matrix(X: Any, name: str = "X", *, canonical: bool = True) -> Matrix:
         raise TypeError(f"{name} has dtype {X.dtype}; real numbers are needed: convert it to float64 first.")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    if canonical and sparse.issparse(X) and not X.has_canonical_format:
+    return canonical_csr(X) if canonical and sparse.issparse(X) else X
+
+
+def canonical_csr(X: Any) -> sparse.csr_array:
+    """CSR in canonical order: rows that are not in order, or repeat entries, are copied first. Put in order in place,
+    they would share half of their arrays with the caller's."""
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
@@ -217,7 +224,7 @@ def multipliers(d: int) -> np.ndarray:
 def fingerprints(X: Any, multipliers: np.ndarray) -> np.ndarray:
     """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add nothing. X:
     (n, d) array or CSR without repeated entries. Equal rows have equal fingerprints; rows of equal fingerprints are
-    equal but for a chance of 2^-64 a pair."""
+    equal except for a chance of 2^-64 a pair."""
     if sparse.issparse(X):
         terms = _scrambled(X.data) * multipliers[X.indices]
         sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])

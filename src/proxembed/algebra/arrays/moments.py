@@ -233,7 +233,7 @@ class Moments:
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of all rows, each weighing one: the origin, but for sparse rows."""
+        """The mean of all rows, each weighing one: the origin, except for sparse rows."""
         return self.origin + self.firsts[0] / self.n if self.raw and self.n else self.origin
 
     def move(self, origin: np.ndarray) -> None:

@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra.arrays.matrix import (
     MAX_DENSE_BYTES,
+    canonical_csr,
     factor_fits,
     fill,
     guard_dense,
@@ -165,13 +166,8 @@ def largest_ritz(product: Any, null: Any, known: np.ndarray, steps: int) -> floa
 
 
 def _short(M: Any) -> sparse.csr_array:
-    """CSR in canonical order with 32-bit indices where they reach: products are faster, and SuperLU takes no others.
-    What is not in order is copied: put in order in place, it would share half of its arrays with the caller's."""
-    M = sparse.csr_array(M)
-    if not M.has_canonical_format:
-        M = M.copy()
-        M.sum_duplicates()
-    return short_indices(M)
+    """CSR in canonical order with 32-bit indices where they reach: products are faster, and SuperLU takes no others."""
+    return short_indices(canonical_csr(M))
 
 
 def _off(null: Any, V: np.ndarray) -> np.ndarray:

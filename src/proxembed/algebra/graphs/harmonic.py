@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays.blas import in_threads
+from proxembed.algebra.arrays.blas import each_in_threads
 from proxembed.algebra.arrays.matrix import estimated_fill, factor_fits, near_order, permuted, restored, short_indices
 from proxembed.algebra.pencil.symmetric import descending
 
@@ -145,16 +145,15 @@ def _conjugate(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray, limit: in
     """Conjugate gradients on every column, in blocks shared out among threads; also the largest true residual."""
     order = near_order(A)
     A, E = permuted(A, order), E[order]
-    out, blocks = np.empty_like(E), -(-E.shape[1] // COLUMNS)
-    steps, residuals = np.ones(blocks, dtype=int), np.zeros(blocks)
+    out = np.empty_like(E)
 
-    def work(part: slice) -> None:
-        for block in range(part.start, part.stop):
-            some = slice(block * COLUMNS, (block + 1) * COLUMNS)
-            out[:, some], steps[block], residuals[block] = _block(A, shifts[some], E[:, some], limit)
+    def work(first: int) -> tuple[int, float]:
+        some = slice(first, first + COLUMNS)
+        out[:, some], steps, residual = _block(A, shifts[some], E[:, some], limit)
+        return steps, residual
 
-    in_threads(work, blocks, 1)
-    return Solved(restored(out, order), "cg", int(steps.max(initial=1))), float(residuals.max(initial=0.0))
+    steps, residuals = zip(*each_in_threads(work, range(0, E.shape[1], COLUMNS)), (1, 0.0), strict=False)
+    return Solved(restored(out, order), "cg", max(steps)), float(np.max(residuals))
 
 
 def _block(A: Any, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.ndarray, int, float]:

@@ -7,7 +7,9 @@ normal     (A'A + 1e-8 I) Z = A'B by conjugate gradients, where all others fail
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres, spilu, splu
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays.blas import in_threads
+from proxembed.algebra.arrays.blas import each_in_threads
 from proxembed.algebra.arrays.matrix import estimated_fill, factor_fits, short_indices
 
 from .harmonic import conjugate_steps, shifted_solves
@@ -224,35 +226,16 @@ def normal_solve(A: sparse.csr_array, b: np.ndarray, R: np.ndarray, *, start: np
 
 
 def _conjugate(M: _Normal, R: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
-    out, blocks = np.array(start), -(-R.shape[1] // COLUMNS)
-    steps = np.zeros(max(blocks, 1), dtype=int)
+    d = M.diagonal[:, None]
 
-    def work(part: slice) -> None:
-        for block in range(part.start, part.stop):
-            some = slice(block * COLUMNS, (block + 1) * COLUMNS)
-            out[:, some], steps[block] = _conjugate_block(M, R[:, some], out[:, some])
+    def run(R: np.ndarray, goal: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
+        wide = np.repeat(d, R.shape[1], axis=1)
+        return conjugate_steps(M, np.zeros(R.shape[1]), wide, R, goal, limit)
 
-    in_threads(work, blocks, 1)
-    return out, int(steps.max())
+    def norms(R: np.ndarray) -> np.ndarray:
+        return np.sqrt((R**2 / d).sum(axis=0))
 
-
-def _conjugate_block(M: _Normal, B: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, int]:
-    Z, steps, d = np.array(start), 0, M.diagonal[:, None]
-    size = np.sqrt((B**2 / d).sum(axis=0))
-    Z[:, size == 0] = 0.0
-    for _ in range(RESTARTS):
-        R = B - M @ Z
-        open_ = np.flatnonzero(np.sqrt((R**2 / d).sum(axis=0)) > COLUMN_TOLERANCE * size)
-        if len(open_) == 0 or steps >= CONJUGATE_STEPS:
-            break
-        wide = np.repeat(d, len(open_), axis=1)
-        goal = COLUMN_TOLERANCE * size[open_] / 2
-        more, taken = conjugate_steps(
-            M, np.zeros(len(open_)), wide, np.ascontiguousarray(R[:, open_]), goal, CONJUGATE_STEPS - steps
-        )
-        Z[:, open_] += more
-        steps += taken
-    return Z, steps
+    return _in_blocks(lambda B, Z: _restarted(M, B, Z, CONJUGATE_STEPS, norms, run), R, start)
 
 
 def _bicgstab(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
@@ -260,34 +243,44 @@ def _bicgstab(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.
     factor where it led nowhere."""
     A = sparse.csr_array(A)
     factor = incomplete(A)
-    out, blocks = np.array(start), -(-B.shape[1] // COLUMNS)
-    steps = np.zeros(max(blocks, 1), dtype=int)
 
-    def work(part: slice) -> None:
-        for block in range(part.start, part.stop):
-            some = slice(block * COLUMNS, (block + 1) * COLUMNS)
-            if factor is not None:
-                out[:, some], steps[block] = _block(A, B[:, some], out[:, some], limit, factor)
-            out[:, some], more = _block(A, B[:, some], out[:, some], limit)
-            steps[block] += more
+    def block(B: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, int]:
+        total = 0
+        for each in (None,) if factor is None else (factor, None):
+            run = partial(_run, A, factor=each)
+            Z, steps = _restarted(A, B, Z, limit, lambda R: np.linalg.norm(R, axis=0), run)
+            total += steps
+        return Z, total
 
-    in_threads(work, blocks, 1)
-    return out, int(steps.max())
+    return _in_blocks(block, B, start)
 
 
-def _block(
-    A: Any, B: np.ndarray, start: np.ndarray, limit: int, factor: Incomplete | None = None
+def _in_blocks(
+    solve: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, int]], B: np.ndarray, start: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    Z, steps = np.array(start), 0
-    size = np.linalg.norm(B, axis=0)
+    """The solutions of some columns at a time, in threads, and the largest number of steps."""
+    out = np.array(start)
+
+    def work(first: int) -> int:
+        some = slice(first, first + COLUMNS)
+        out[:, some], steps = solve(B[:, some], out[:, some])
+        return steps
+
+    return out, max(each_in_threads(work, range(0, B.shape[1], COLUMNS)), default=0)
+
+
+def _restarted(
+    A: Any, B: np.ndarray, start: np.ndarray, limit: int, norms: Callable[..., np.ndarray], run: Callable[..., Any]
+) -> tuple[np.ndarray, int]:
+    """Runs that begin again from where the last one led, for the columns whose residual is too large."""
+    Z, steps, size = np.array(start), 0, norms(B)
     Z[:, size == 0] = 0.0
     for _ in range(RESTARTS):
         R = B - A @ Z
-        open_ = np.flatnonzero(np.linalg.norm(R, axis=0) > COLUMN_TOLERANCE * size)
+        open_ = np.flatnonzero(norms(R) > COLUMN_TOLERANCE * size)
         if len(open_) == 0 or steps >= limit:
             break
-        goal = COLUMN_TOLERANCE * size[open_] / 2
-        more, taken = _run(A, np.ascontiguousarray(R[:, open_]), goal, limit - steps, factor)
+        more, taken = run(np.ascontiguousarray(R[:, open_]), COLUMN_TOLERANCE * size[open_] / 2, limit - steps)
         Z[:, open_] += more
         steps += taken
     return Z, steps

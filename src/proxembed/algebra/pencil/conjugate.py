@@ -1,6 +1,6 @@
 """Block conjugate gradients for (scale X'diag(w)X + shift I) G = E: float32 steps, float64 truth.
 
-In: centred rows X, a d x q right-hand side. Out: G, to the residual asked for. X is read, never copied but for one
+In: centred rows X, a d x q right-hand side. Out: G, to the residual asked for. X is read, never copied except for one
 float32 array of its values; the d x q blocks are updated in place.
 """
 

@@ -82,7 +82,8 @@ def with_null_directions(found: Any, k: int) -> Any:
     if template.B is not None and not SPD(B).full:
         w, U = descending(B)
         taken.append(U[:, w <= RANGE_TOLERANCE * w[0]])
-    Q = orthonormal_columns(_unit_columns(np.hstack(taken)))
+    spanning = np.hstack(taken)
+    Q = orthonormal_columns(spanning / np.linalg.norm(spanning, axis=0))
     rest, size = _without(A, Q), frobenius(A)
     if frobenius(rest) > RANGE_TOLERANCE * size:  # negative eigenvalues
         w, U = descending(rest)
@@ -101,7 +102,3 @@ def _without(M: np.ndarray, Q: np.ndarray) -> np.ndarray:
     MQ = matmul(M, Q)
     half = matmul(MQ - 0.5 * matmul(Q, matmul(Q.T, MQ)), Q.T)
     return M - half - half.T
-
-
-def _unit_columns(M: np.ndarray) -> np.ndarray:
-    return M / np.linalg.norm(M, axis=0)

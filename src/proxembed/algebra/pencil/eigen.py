@@ -482,17 +482,14 @@ def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 
     return orthonormal_columns(P) if scaling == "orthonormal" else P / np.linalg.norm(P, axis=0)
 
 
-def principal_axes(
-    X: Any, n_components: int | None = None, tol: float = RANGE_TOLERANCE, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def principal_axes(X: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean (d,), principal axes V (d, r) and singular values s (r,) of the centred X, descending. Axes whose variance
-    is above ``tol`` times the largest are kept, at most ``n_components``. ``weights``: how often each row occurs."""
+    is above ``RANGE_TOLERANCE`` times the largest are kept. ``weights``: how often each row occurs."""
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]) if weights is None else weights)
     side = "features" if X.shape[1] <= X.shape[0] else "rows"
     gram = rows.gram(weights) if side == "features" else rows.outer_gram(weights)
     found = Coordinates(rows, weights, gram, side)
-    keep = int(np.count_nonzero(found.s**2 > tol * np.max(found.s**2, initial=0.0)))
-    keep = keep if n_components is None else min(keep, n_components)
+    keep = int(np.count_nonzero(found.s**2 > RANGE_TOLERANCE * np.max(found.s**2, initial=0.0)))
     mean: Any = rows.centre
     return mean, fix_signs(found.V[:, :keep]), found.s[:keep]
 
@@ -578,6 +575,6 @@ def _left(problem: Problem, V: np.ndarray, others: np.ndarray) -> tuple[np.ndarr
     V = matmul(V, U)
     spread = np.sqrt(np.diag(problem.gram) / rows.count)
     level = spread if rows.centre is None else spread + np.abs(rows.centre)
-    entries = rows.count * (16 * EPS * (np.abs(V).T @ level)) ** 2
+    entries = rows.count * (16 * rows.precision * (np.abs(V).T @ level)) ** 2
     turned = (16 * EPS * len(V) * others[0]) ** 2 / others[-1] if len(others) else 0.0
     return values > entries + turned, V

@@ -13,7 +13,7 @@ def logistic_weights(
     A: np.ndarray, T: np.ndarray, mass: np.ndarray, penalty: float, beside: np.ndarray | None = None
 ) -> np.ndarray:
     """Coefficients (c, 1 + r), the intercept first, of c logistic regressions by Newton steps: the least sum over rows
-    of mass times the log-loss, plus penalty / 2 times the squares of the coefficients but for the intercept. A (c, n,
+    of mass times the log-loss, plus penalty / 2 times the squares of all coefficients but the intercept. A (c, n,
     r): the variables; T (c, n): targets from 0 to 1; mass (c, n): how often each cell counts, 0 where unknown;
     ``beside`` (c, n): what is added to the log odds, None: nothing. Each target has to lie between 0 and 1 in the mean
     of its rows."""
@@ -27,7 +27,7 @@ def logistic_weights(
         beside = np.zeros(T.shape)
     loss, p = _loss(A, T, mass, weights, B, beside)
     for _ in range(STEPS):
-        slope = _products(A, mass * (p - T)) + weights * B
+        slope = np.einsum("cnr,cn->cr", A, mass * (p - T)) + weights * B
         bend = np.swapaxes(A * (mass * p * (1.0 - p))[:, :, None], 1, 2) @ A + np.diag(weights)
         step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
         if not np.any(np.einsum("cr,cr->c", step, slope) > SETTLED * np.maximum(loss, 1.0)):
@@ -87,10 +87,6 @@ def softmax_weights(S: np.ndarray, T: np.ndarray, mass: np.ndarray, penalty: flo
             step = step / 2
         v, loss = v - step, ahead
     return float(v[0]), v[1:]
-
-
-def _products(A: np.ndarray, E: np.ndarray) -> np.ndarray:
-    return np.einsum("cnr,cn->cr", A, E)
 
 
 def shared_weights(A: np.ndarray, t: np.ndarray) -> np.ndarray:

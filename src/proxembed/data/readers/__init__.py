@@ -16,13 +16,27 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRows, Reader, readers, width
+from proxembed.data.readers.svmlight import BY_CONTENT
 from proxembed.data.readers.text_layout import check_rows_are_rows, first_lines
 from proxembed.data.unpacking import check_exists, opened, plain_name
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
 
 OF_FOLDER = "name one file in it"
-BY_CONTENT = (".txt", ".dat", ".data")  # of tables and of svmlight
+SAVED_AGAIN = dict.fromkeys((".xls", ".xlsb", ".ods", ".numbers"), "save it as .xlsx or .csv") | {
+    suffix: f"write it as Parquet, in pandas by pandas.{call}(FILE).to_parquet('table.parquet')"
+    for suffix, call in {
+        ".sav": "read_spss",
+        ".dta": "read_stata",
+        ".sas7bdat": "read_sas",
+        ".xpt": "read_sas",
+        ".orc": "read_orc",
+        ".pkl": "read_pickle",
+        ".pickle": "read_pickle",
+        ".xml": "read_xml",
+    }.items()
+}
+SAVED_AGAIN |= dict.fromkeys((".rds", ".rda", ".rdata"), "write it as CSV, in R by write.csv(TABLE, 'table.csv')")
 FIRST_LINES = 5
 XC_HEADER = re.compile(r"\d+ \d+ \d+\s*")
 INDEX_VALUE = re.compile(r"(?:[^\s:,]+(?:,[^\s:,]+)*\s+)?(?:qid:\d+\s+)?\d+:[^\s:,;|]+(?=\s|$)")
@@ -256,12 +270,14 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
                 check_rows_are_rows(path, first_lines(stream))
         if path.suffix.lower() == ".zip":
             accepted = f"unpack it, or name what it holds, such as {path.stem}.csv.zip"
+        if remedy := SAVED_AGAIN.get(path.suffix.lower()):
+            raise DataError.at(path, None, f"{path.suffix} files are not read", remedy)
         raise DataError.at(path, None, "the file name has no known ending", accepted)
     return reader
 
 
 def format_of(path: Path) -> Reader | None:
-    """The reader of a file, by its suffix or, of a .txt, .dat or .data file, by its first lines; None for no format."""
+    """The reader of a file, by its suffix or, of those of text such as .txt, by its first lines; None for no format."""
     suffix = Path(plain_name(path)).suffix.lower()
     if suffix in BY_CONTENT:
         suffix = ".csv" if _is_table(path) else ".svm"

@@ -102,8 +102,11 @@ def _rows(sheet: Any, path: Path) -> list[list[str]]:
     rows: list[list[str]] = []
     most, size = most_unpacked(), 0
     for row in sheet.iter_rows(values_only=True):
-        rows.append([_text(cell) for cell in row])
-        size += 64 + 9 * len(row) + sum(map(len, rows[-1]))  # of empty cells and rows, too
+        cells = list(map(_text, row))
+        while cells and not cells[-1]:  # formats alone may make a row thousands of cells long
+            cells.pop()
+        rows.append(cells.copy())
+        size += 64 + 9 * len(cells) + sum(map(len, cells))  # of empty rows, too
         if size > most:
             raise too_large(path, f"sheet {shorten(sheet.title)}", size, most, FEWER)
     for column, top, bottom in _merged(sheet):

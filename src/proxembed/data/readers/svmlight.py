@@ -17,6 +17,7 @@ from proxembed.data.unpacking import opened
 from proxembed.tables.quantities import NUMBER
 
 MAX_FEATURES = 10_000_000
+BY_CONTENT = (".txt", ".dat", ".data", ".train", ".test", ".tra", ".tes")  # of tables, too
 HEADER = re.compile(rb"\d+ \d+ \d+\s*")  # of the Extreme Classification Repository: rows, features, labels
 RENUMBER = "renumber its features as the training file counts them"
 LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*")
@@ -27,8 +28,8 @@ class Svmlight(Reader):
     """svmlight and LIBSVM files."""
 
     name = "svmlight"
-    suffixes = (".svm", ".svmlight", ".libsvm", ".scale", ".t", ".tr", ".val", ".txt", ".dat", ".data")
-    accepts = f"{', '.join(suffixes)} (svmlight; the last three also for tables)"
+    suffixes = (".svm", ".svmlight", ".libsvm", ".scale", ".t", ".tr", ".val", *BY_CONTENT)
+    accepts = f"{', '.join(suffixes)} (svmlight; the last seven also for tables)"
     place = 5
 
     def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:

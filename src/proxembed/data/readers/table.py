@@ -51,7 +51,7 @@ from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read
 from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
-from proxembed.tables.identifiers import identifier_name
+from proxembed.tables.identifiers import code_name, identifier_name
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
@@ -324,7 +324,7 @@ def _whole_matrix(
     files: Sequence[TableFile], roles: Roles, columns: Columns
 ) -> tuple[list[Gathered], Matrix, tuple[Feature, ...]] | None:
     file, missing = files[0], columns.missing or ()
-    if roles.text or missing or columns.category:
+    if roles.text or missing or columns.category or any(map(code_name, roles.features)):
         return None
     if any(not is_matrix(each, roles.features, columns.decimal) for each in files):
         return None

@@ -24,7 +24,7 @@ from proxembed.tables.identifiers import (
     says_which_row,
     settles,
 )
-from proxembed.tables.notes import few_notes
+from proxembed.tables.notes import LeftOut, few_notes
 from proxembed.tables.reading import entities_of, row_numbers_note
 
 GROWTH = 1.25
@@ -168,10 +168,10 @@ def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[st
     if name is None or columns.keep or name not in resolve(columns, file.names, file.path).features:
         return columns, ()
     if columns.id is not None:
-        return replace(columns, drop=(*columns.drop, name)), ("the first column has no name and is left out",)
+        return replace(columns, drop=(*columns.drop, name)), (LeftOut("the first column has no name and is left out"),)
     keep = f"keep={name!r}, beside the other features, makes it one"
     note = f"the first column has no name: it is read as row ids, {name}, and is not a feature ({keep})"
-    return replace(columns, id=name), (note,)
+    return replace(columns, id=name), (LeftOut(note),)
 
 
 def shared_names(roles: Roles, columns: Columns) -> list[str]:

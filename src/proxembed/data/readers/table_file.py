@@ -263,7 +263,7 @@ class CsvFile:
             raise first_row_question(self.path, line, names)
         if sure is None and self._layout.columns_are_samples:
             raise columns_are_samples(self.path, line + self._layout.header_lines + self._layout.below)
-        if names and not names[-1]:
+        if not all(names):
             names = _with_end(names, [first, *islice(rows, RULING_ROWS)])
         self.names = _checked_names(names, self.path, line, numbers=sure is True)
         with self._opened() as stream:
@@ -477,9 +477,8 @@ class CsvFile:
                 try:
                     cells = next(records, None)
                 except csv.Error as error:
-                    raise DataError.at(
-                        self.path, line, f"the row is not CSV ({error})", "close every quote and write one row per line"
-                    ) from error
+                    remedy = "close every quote and write one row per line" + TEXT_QUOTES * (self.separator == "\t")
+                    raise DataError.at(self.path, line, f"the row is not CSV ({error})", remedy) from error
                 if cells is None:
                     return
                 yield line, [] if self._header and cells == header else cells
@@ -659,14 +658,17 @@ def _row_name(names: tuple[str, ...]) -> str | None:
 
 def _with_end(names: tuple[str, ...], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """The names of columns where separators end the header: without those for which no row has a cell, and named by
-    their place where the first rows have empty ones."""
+    their place where the first rows have empty ones, as a column between others that has no name is too."""
     widest = max(map(len, rows))
     while len(names) > max(widest, 1) and not names[-1]:
         names = names[:-1]
     end = len(names)
     while end > 1 and not names[end - 1] and not any(cell.strip() for row in rows for cell in row[end - 1 : end]):
         end -= 1
-    return (*names[:end], *(f"Unnamed: {j}" for j in range(end, len(names))))
+    between = {
+        j for j, name in enumerate(names[:end]) if not name and not any("".join(row[j : j + 1]).strip() for row in rows)
+    }
+    return tuple(f"Unnamed: {j}" if j in between or j >= end else name for j, name in enumerate(names))
 
 
 def _checked_names(names: tuple[str, ...], path: Path, line: int | None, numbers: bool = False) -> tuple[str, ...]:
@@ -721,6 +723,12 @@ class PartsOfTable:
 
 class LeftOutLinesWarning(UserWarning):
     """Lines of types, units or questions below the header of a file of new rows are left out."""
+
+
+TEXT_QUOTES = (
+    "; if quotes are text, write it as Parquet, in pandas by read_csv(FILE, sep='\\t', quoting=3).to_parquet"
+    "('table.parquet'), with header=None if it has no header"
+)
 
 
 class MergedLinesWarning(UserWarning):

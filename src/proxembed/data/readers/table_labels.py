@@ -18,10 +18,12 @@ from proxembed.data.readers.columns import Cells, is_minus_one, is_number, name_
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING, is_empty
+from proxembed.tables.dates import clock_style, date_style
 from proxembed.tables.frames import Coded, FrameColumn, frame_of, is_frame, named_columns
+from proxembed.tables.identifiers import says_which_row
 from proxembed.tables.lists import listed
 from proxembed.tables.notes import few_names
-from proxembed.tables.quantities import LEADING_ZERO
+from proxembed.tables.quantities import ANY_GROUPS, LEADING_ZERO, NumberWords
 from proxembed.targets.outputs import Column as OutputColumn
 from proxembed.targets.outputs import Outputs, outputs_of
 from proxembed.targets.values import (
@@ -41,6 +43,7 @@ SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 MOST_TARGETS = 20  # that are proposed
 MOST_ANSWERS = 3
+FEWEST_JOINED = 10  # classes of words that stand in several of them
 LEAST_CODE = 7  # a number that stands for an empty cell beside 0 and 1; one below it, such as 2, may be a further step
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
 NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classes"
@@ -265,8 +268,8 @@ def class_output(name: str, found: LabelColumns) -> list[tuple[OutputColumn, NDA
 
 def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
     """Up to three answers, the likeliest first, that name the columns that may be the labels: by their names, numbers
-    that hardly repeat as targets; the last columns if these are of 0 and 1; the last ones of few values. None if no
-    column looks like it."""
+    that hardly repeat as targets; the last columns if these are of 0 and 1; the last ones of few values, words before
+    numbers; and a last column of many numbers as a target. None if no column looks like it."""
     named = [name for name, cells in columns.items() if LIKELY.search(name) and _repeat(cells)]
     start = os.path.commonprefix(named)
     together = len(named) > 1 and len(start) > 1 and not start[-1].isalnum()
@@ -274,10 +277,14 @@ def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
     marks = list(takewhile(lambda name: _of_marks(columns[name]), reversed(columns)))[::-1]
     answers += [marks] if len(marks) > 1 and not named else []
     taken = {*named, *(marks if len(marks) > 1 else ())}
-    answers += [[name] for name in reversed(columns) if name not in taken and _few_values(columns[name])]
+    open_names = [name for name in reversed(columns) if name not in taken and not says_which_row(name)]
+    few = [name for name in open_names if _few_values(columns[name])]
+    answers += [[name] for name in sorted(few, key=lambda name: _numeric(columns[name]))]
     numbers = [name for name, cells in columns.items() if LIKELY.search(name) and not named and _measured(cells)]
     found = [tuple(("labels", name) for name in each) for each in answers]
-    return [*((("targets", name),) for name in reversed(numbers)), *found][:MOST_ANSWERS]
+    last = [name for name in open_names[:1] if name not in numbers and _many_numbers(columns[name])]
+    targets = [[(("targets", name),) for name in names] for names in (reversed(numbers), last)]
+    return [*[*targets[0], *found][: MOST_ANSWERS - len(last)], *targets[1]]
 
 
 def _of_marks(cells: Cells) -> bool:
@@ -303,15 +310,32 @@ def _repeat(cells: Cells) -> bool:
     return len(cells.values) > 1 and (joined or listing or 2 * len(cells.values) <= int((cells.codes >= 0).sum()))
 
 
+def _numeric(cells: Cells) -> bool:
+    """Whether all cells are numbers, perhaps in one unit."""
+    if all(map(is_number, cells.values)):
+        return True
+    held = NumberWords([value.strip() for value in cells.values if isinstance(value, str)])
+    return len(held.words) == len(cells.values) and any(not held.misfits(style) for style in ANY_GROUPS.values())
+
+
 def _measured(cells: Cells) -> bool:
-    """Whether a column holds numbers, some of them with decimals."""
-    numbers = len(cells.values) > 1 and all(map(is_number, cells.values))
-    return numbers and not all(float(value).is_integer() for value in cells.values)
+    """Whether a column holds numbers, some of them with decimals or units."""
+    if len(cells.values) < 2 or not _numeric(cells):
+        return False
+    return not all(is_number(value) and float(value).is_integer() for value in cells.values)
 
 
 def _few_values(cells: Cells) -> bool:
-    """Whether a column has from 2 to 20 values, of which each stands in 3 rows or more on average."""
-    return 2 <= len(cells.values) <= MOST_NUMBERS and len(cells.codes) >= LEAST_ROWS_OF_EACH * len(cells.values)
+    """Whether a column has from 2 to 20 values, each in 3 rows or more on average, none measured."""
+    known = int((cells.codes >= 0).sum())
+    few = 2 <= len(cells.values) <= MOST_NUMBERS and known >= LEAST_ROWS_OF_EACH * len(cells.values)
+    words = [value.strip() for value in cells.values if isinstance(value, str)]
+    return few and not _measured(cells) and date_style(words) is None and clock_style(words) is None
+
+
+def _many_numbers(cells: Cells) -> bool:
+    """Whether a column holds more than 20 different numbers."""
+    return len(cells.values) > MOST_NUMBERS and all(map(is_number, cells.values))
 
 
 def _lone_form(values: list[Any], separator: str | None) -> LoneForm | None:
@@ -331,7 +355,10 @@ def _lone_form(values: list[Any], separator: str | None) -> LoneForm | None:
     if separator is None and (join := _joined(values)) is not None:
         note = f"its labels are joined by {join!r} (separator='' for one class per cell)"
         return LoneForm(_parts(join), open=False, note=note)
-    return LoneForm(lambda value: (name_of(value),), classes=True)
+    words = {part for text in texts for part in text.split()} if len(texts) == len(values) else set()
+    apart = FEWEST_JOINED <= len(values) >= 2 * len(words) > 0
+    note = "its classes are made of a few words (separator=' ': labels joined by blanks)" if apart else ""
+    return LoneForm(lambda value: (name_of(value),), note=note, classes=True)
 
 
 def _listed_names(value: Any) -> tuple[str, ...]:

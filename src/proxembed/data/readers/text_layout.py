@@ -16,7 +16,8 @@ from proxembed.data.errors import DataError, shorten
 from proxembed.data.unpacking import most_unpacked, opened
 from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING
-from proxembed.tables.quantities import NUMBER, SIMPLE
+from proxembed.tables.dates import date_style
+from proxembed.tables.quantities import GROUPED, NUMBER, SIMPLE
 
 BLOCK_BYTES = 1 << 21
 SEPARATORS = ",;\t|"
@@ -33,6 +34,7 @@ IMPORT_ID = re.compile(r'\{\s*"ImportId"\s*:.*\}', re.DOTALL)  # as Qualtrics wr
 SERIES, GCT = re.compile(r'"?!(?:Series|Sample|series_matrix)_'), re.compile(r"#1\.[23]")  # first lines of gene tables
 ANSWER = re.compile(r"(?:open-ended )?response", re.IGNORECASE)
 CODE = re.compile(r"[^\W\d_]{1,4}_?\d\w*(?:[.\[]\S*)?")  # of a question, such as Q1, Q1_2, v_12 or G01Q02[SQ001]
+FIELDS = frozenset("submitdate lastpage startlanguage startdate datestamp".split())  # of LimeSurvey, beside codes
 REMARK_WORDS = (
     r"(?:quellen?|sources?|not(?:es?|a)|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|remarks?|footnotes?|stand|as of"
     r"|fuente|legende?|erstellt|export(?:ed|iert)?|generated|created|printed|disclaimer|copyright|end of)"
@@ -43,6 +45,7 @@ TOTALS = frozenset(  # the first word of a last row that is not a row
     "total totals subtotal sum sums all mean average summe gesamt gesamtsumme insgesamt mittelwert durchschnitt somme"
     " ensemble moyenne totale media suma totaal".split()
 )
+TWO_BLANKS = re.compile(r"[^\s] {2,}[^\s]")
 UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or sign, with an exponent
     r"(?:(?:da|[pnu\u00b5\u03bcmcdhkMGT])?(?:g|m|s|l|L|A|K|V|W|J|Hz|Pa|Bq|Gy|Sv|mol|bar|eV|cal|Wh|VA|lx|lm)"
     r"|[pnu\u00b5\u03bcmckMG](?:N|F|M|S|T|IU|U|Eq)|(?:IU|U|AU|Da|kDa|cells?|copies|bpm)|k?(?:ohm|\u03a9|\u2126)|pH|dB|N"
@@ -192,11 +195,13 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
     rest, known = lines[start:], bool(separator)
     separator = separator or most_frequent(rest)
     titles = next((j for j, line in enumerate(rest) if line.strip()), 0)
-    if header is not False:
+    if header is False:
+        titles = _lines_above(_records(rest, separator)) or titles
+    else:
         titles = _titles(_records(rest, separator)) or titles
     records = _records(rest[titles:], separator) or [([], 1)]
     first = _bare("\n".join(rest[titles : titles + records[0][1]]))
-    if not (known or separator in first or " " in first):  # rows of one cell, such as joined labels
+    if not (known or separator in first or len(first.split()) > 1):  # rows of one cell, such as joined labels
         separator, records = ",", _records(rest[titles:], ",") or [([], 1)]
     (names, own), *records = records
     rows, below, what = [cells for cells, _ in records], 0, ""
@@ -208,7 +213,8 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
         if what == NAMES and len(set(names)) < len(names) == len(set(filter(None, rows[0]))):
             titles, (names, own), records, rows, below = titles + own, records[0], records[1:], rows[1:], below - 1
     filled = sum(bool(line.strip(f" {separator}")) for line in rest[:titles])
-    notes = [_left_out(count, each) for count, each in ((comments, "comment"), (filled, "title")) if count]
+    above = "rows" if header is False else "header"
+    notes = [_left_out(count, each, above) for count, each in ((comments, "comment"), (filled, "title")) if count]
     if header is False or not rows:
         return TextLayout(start + titles, separator, header is not False, tuple(notes))
     notes += [_joined_note(joined)] if joined else [_below_note(rows[:below], what)] if below else []
@@ -218,9 +224,9 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
     return TextLayout(start + titles, separator, True, tuple(notes), own, lines_below, again, classes, joined)
 
 
-def _left_out(count: int, what: str) -> str:
+def _left_out(count: int, what: str, below: str) -> str:
     lines = f"{count} {what} line" if count == 1 else f"{count} {what} lines"
-    return f"{lines} before the header {'is' if count == 1 else 'are'} left out"
+    return f"{lines} before the {below} {'is' if count == 1 else 'are'} left out"
 
 
 def _comments(lines: Sequence[str], start: int) -> int:
@@ -240,20 +246,34 @@ def _comments(lines: Sequence[str], start: int) -> int:
 
 
 def most_frequent(lines: Sequence[str]) -> str:
-    """The separator of the first line, if as many stand in most of the others; else that which occurs as often in most
-    lines, blanks where every line has as many cells between blanks, or a comma."""
+    """The separator of the first line, if as many stand in most of the others and no other one stands equally often in
+    all lines; else that which occurs as often in most lines, blanks where every line has as many cells between blanks,
+    or a comma."""
     text = "\n".join(lines)
     outside = _bare(text).split("\n") if text.count('"') % 2 == 0 else list(map(_bare, lines))
     filled = [line for line in outside if line.strip()]
     usual = {each: _usual_count(each, filled) for each in SEPARATORS}
     best = max(usual, key=lambda each: usual[each][::-1])
     first = max(SEPARATORS, key=filled[0].count) if filled else best
+    steady = [each for each in SEPARATORS if len(filled) > 2 and usual[each][1] == len(filled)]
+    if steady and first not in steady:
+        first = max(steady, key=filled[0].count)
     own = filled[0].count(first) if filled else 0
-    if own and (len(filled) == 1 or usual[first][0] == own or usual[first][0] == own + 1 and first == best):
+    if first == "\t" and _tabs_are_blanks([line for line in lines if line.strip()], usual[first]):
+        return " "
+    most = usual[first][0] == own and 2 * usual[first][1] >= len(filled)
+    if own and (len(filled) == 1 or most or usual[first][0] == own + 1 and first == best):
         return first
     if usual[best][0] and 2 * usual[best][1] > len(filled):
         return best
     return " " if are_blank_separated(lines) else first
+
+
+def _tabs_are_blanks(lines: Sequence[str], usual: tuple[int, int]) -> bool:
+    """Whether tabs stand among other blanks between cells: some lines have more of them, or all have two blanks or
+    more between other cells."""
+    several = usual[1] < len(lines) or all(TWO_BLANKS.search(line) for line in lines)
+    return several and are_blank_separated(lines)
 
 
 def _usual_count(separator: str, lines: Sequence[str]) -> tuple[int, int]:
@@ -323,6 +343,14 @@ def _titles(records: Sequence[tuple[Sequence[str], int]]) -> int:
     return 0
 
 
+def _lines_above(records: Sequence[tuple[Sequence[str], int]]) -> int:
+    """The number of lines of one cell above the rows of a table without a header."""
+    widths = Counter(len(cells) for cells, _ in records if cells)
+    if max(widths, key=lambda each: widths[each], default=0) < FEWEST_CELLS:
+        return 0
+    return sum(lines for _, lines in takewhile(lambda record: len(record[0]) < 2, records))
+
+
 def _below(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, str]:
     """The number of rows below a header that hold no values, and what they hold."""
     if not 1 < len(rows[0]) == len(names) or rows[0] == names:
@@ -370,18 +398,27 @@ def _joined_note(names: Sequence[str]) -> str:
 
 
 def _are_other_names(names: Sequence[str], cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a line below the header names the columns once more, as surveys write codes and questions: all cells of
-    one of the two lines are codes, those of the other are texts, most of several words, and those below the header
-    differ from each other and from all cells of their columns, two or more of which hold numbers."""
+    """Whether a line below the header names the columns once more: its cells differ from each other and from all cells
+    of their columns, and stand above three or more columns of numbers, none of them a number. As surveys write codes
+    and questions two such columns suffice: all cells of one of the two lines are codes, those of the other are texts,
+    most of several words."""
     full = [row for row in rows if len(row) == len(cells)]
-    codes, texts = (names, cells) if all(map(CODE.fullmatch, names)) else (cells, names)
+    codes, texts = (names, cells) if _are_codes(names) else (cells, names)
     if len(full) < FEWEST_RULING or len(set(cells)) < len(cells) or not _is_new(cells, full):
         return False
-    if not all(map(CODE.fullmatch, codes)) or 2 * sum(" " in text for text in texts) <= len(texts):
+    above = [cells[j] for j, column in enumerate(zip(*full, strict=True)) if _holds_numbers(column)]
+    if len(above) >= FEWEST_CELLS and all(cells) and not any(cell in MISSING or _is_number(cell) for cell in above):
+        return True
+    if not _are_codes(codes) or 2 * sum(" " in text for text in texts) <= len(texts):
         return False
     if any(CODE.fullmatch(text) or _is_number(text) or not re.search(r"[^\W\d_]", text) for text in texts):
         return False
     return sum(map(_holds_numbers, zip(*full, strict=True))) >= FEWEST_BELOW
+
+
+def _are_codes(cells: Sequence[str]) -> bool:
+    """Whether all cells are codes of questions, or two or more are fields that LimeSurvey adds to those."""
+    return all(map(CODE.fullmatch, cells)) or len(FIELDS.intersection(cells)) > 1
 
 
 def _are_classes(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -507,16 +544,20 @@ def looks_like_a_row(names: Sequence[str], row: Sequence[str]) -> bool:
 
 def _stand_again(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the cells of a first line stand below as those of a row do: two texts among other texts of their
-    columns, or one beside a number above numbers."""
+    columns, or one beside a number above numbers or a date above dates; and more of them than there are texts above
+    numbers, as names stand."""
     below = list(zip(*(row for row in rows if len(row) == len(names) and list(row) != list(names)), strict=True))
     texts = [j for j, name in enumerate(names) if name not in MISSING and not _is_number(name)] if below else []
     again = sum(names[j] in below[j] and len({names[j], "", *below[j]}) > 2 for j in texts)
     numbers = bool(below) and any(_is_number(name) and _holds_numbers(below[j]) for j, name in enumerate(names))
-    return again + numbers > 1 and again > 0
+    numbers = numbers or any(date_style([names[j], *filter(None, below[j])]) is not None for j in texts)
+    above = sum(_holds_numbers(below[j]) for j in texts)
+    return again + numbers > max(1, above) and again > 0
 
 
 def _is_number(text: str) -> bool:
-    return NUMBER.fullmatch(text.strip()) is not None
+    word = text.strip()
+    return NUMBER.fullmatch(word) is not None or GROUPED.fullmatch(word) is not None
 
 
 def rows_between_blanks(lines: Iterable[str]) -> bytes:

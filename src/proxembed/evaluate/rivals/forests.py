@@ -1,25 +1,22 @@
 """Rivals made of trees: the scores of a random forest, the proximity of rows in its leaves, and gradient boosting."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.estimator.rows import SeenRows
-from proxembed.estimator.validation import checked_features, learning
-from proxembed.estimator.weights import weighed_rows, weights_of, weights_of_known, with_weighted_means
+from proxembed.estimator.weights import weights_of, with_weighted_means
 from proxembed.methods.forest import ForestLeaves, ForestVotes, averaged_rows
 from proxembed.methods.variance import PCA
-from proxembed.params import SEED, check_params, param, seed_of
-from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
+from proxembed.params import SEED, param, seed_of
+from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
 from ..costs import Shape, forest_seconds, grown_labels, step_work
-from .rival import FOREST_ROWS, SIZE, DataFacts, RivalEmbedding, RivalScores
+from .rival import FOREST_ROWS, SIZE, DataFacts, RivalEmbedding, RivalScores, WeightedRival, dense_features
 
 TABLE_ROWS = 1000  # rows of the forest that the table of costs was measured with
 
@@ -32,7 +29,7 @@ class GrowsForest:
     max_rows: Any
     random_state: Any
 
-    def _grow(self, X: Any, T: Any, w: np.ndarray | None = None) -> tuple[Any, np.ndarray, np.ndarray]:
+    def _grow(self, X: Any, T: Any, w: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
         """Grow the forest on targets T (n, r) of rows that count ``w`` times each (None: once). Returns
         the distinct rows, what the leaves say of each, by the trees grown without it, and the distinct row of each
         row."""
@@ -114,11 +111,12 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         s = facts.shape
         return facts.splits * forest_seconds(s.rows(min(s.n, facts.forest_rows)), cls.n_estimators)
 
-    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None) -> None:
         X, shares, row = self._grow(X, with_weighted_means(labels, w).Y, w)
         self.own_scores_ = shares[row] - 0.5
         self.n_components_ = shares.shape[1]
         self._seen, self._placed = SeenRows(X), shares - 0.5
+        self._remember(labels)
 
     def transform(self, X: Any) -> Any:
         """The scores of rows: of a row identical to a training row by the trees grown without it."""
@@ -135,7 +133,7 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self._votes_of(X) - 0.5
 
 
-class ForestProximity(RivalEmbedding):
+class ForestProximity(WeightedRival, RivalEmbedding):
     """Forest leaf proximity: principal components of out-of-bag leaves, ``ForestLeaves(PCA(), rows="oob")``.
 
     Two rows are near if many trees put them into one leaf. A training row is described only by the trees that were
@@ -169,7 +167,7 @@ class ForestProximity(RivalEmbedding):
 
     title = "forest proximity"
     position = 60
-    places_unseen = weighs_rows = True
+    places_unseen = True
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, doc="Trees.")
     min_samples_leaf: int = param(
@@ -191,45 +189,24 @@ class ForestProximity(RivalEmbedding):
         grown = forest_seconds(shape.rows(min(shape.n, forest_rows)), estimator.n_estimators)
         return max(placed, 0.0) + grown
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the forest and project its leaves.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : labels in any form
-            Classes, an indicator, or label sets.
-        sample_weight : (n,) numbers >= 0, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        with learning(self):
-            check_params(self)
-            X = checked_features(self, X, reset=True)
-            X, y, w = weighed_rows(X, y, sample_weight)
-            X, labels = known_labels(self, X, y, cells=True)
-            w = weights_of_known(self, y, w)
-            if X.shape[0] < 2:
-                raise ValueError(f"ForestProximity needs at least 2 rows; got {X.shape[0]} sample.")
-            random = check_random_state(self.random_state)
-            chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
-            distinct = len(np.unique(SeenRows(X[chosen]).find(X[chosen])))
-            leaves = ForestLeaves(
-                PCA(),
-                rows="oob",
-                n_components=2 if self.n_components is None else self.n_components,
-                n_estimators=self.n_estimators,
-                min_samples_leaf=min(self.min_samples_leaf, max(1, distinct // 5)),
-                random_state=random.randint(2**31 - 1),
-            )
-            own = None if w is None else w[chosen]
-            targets = with_weighted_means(labels.take(chosen), own)
-            self.leaves_ = leaves.fit(X[chosen], targets, **weights_of(own))
-            self.n_components_ = leaves.n_components_
-        return self
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None) -> None:
+        if X.shape[0] < 2:
+            raise ValueError(f"ForestProximity needs at least 2 rows; got {X.shape[0]} sample.")
+        random = check_random_state(self.random_state)
+        chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+        distinct = len(np.unique(SeenRows(X[chosen]).find(X[chosen])))
+        leaves = ForestLeaves(
+            PCA(),
+            rows="oob",
+            n_components=2 if self.n_components is None else self.n_components,
+            n_estimators=self.n_estimators,
+            min_samples_leaf=min(self.min_samples_leaf, max(1, distinct // 5)),
+            random_state=random.randint(2**31 - 1),
+        )
+        own = None if w is None else w[chosen]
+        targets = with_weighted_means(labels.take(chosen), own)
+        self.leaves_ = leaves.fit(X[chosen], targets, **weights_of(own))
+        self.n_components_ = leaves.n_components_
 
     def transform(self, X: Any) -> Any:
         """Embed rows: by out-of-bag trees for rows identical to a training row, by all trees for others."""
@@ -288,10 +265,10 @@ class BoostedScores(RivalScores):
         s = facts.shape
         return facts.splits * 4 * s.c * (0.02 + 6e-4 * s.d + 4e-7 * s.n * s.d)
 
-    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        X = self._dense(X)
+        X = dense_features(X, self.title)
         self.models_: list[Any] = []
         for rows, column in known_rows_per_label(labels):
             count = int(column.sum())
@@ -311,14 +288,9 @@ class BoostedScores(RivalScores):
             with threadpool_limits(1 if len(column) <= ONE_THREAD else None, "openmp"):
                 self.models_.append(model.fit(X[rows], column, **weights_of(w, rows)))
         self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)
-
-    def _dense(self, X: Any) -> np.ndarray:
-        if not sp.issparse(X):
-            return X
-        guard_dense(X.shape, "The dense X of gradient boosting", itemsize=X.dtype.itemsize)
-        return X.toarray()
+        self._remember(labels)
 
     def _scores(self, X: Any) -> np.ndarray:
-        X, n = self._dense(X), X.shape[0]
+        X, n = dense_features(X, self.title), X.shape[0]
         columns = [np.full(n, m) if isinstance(m, float) else m.decision_function(X) for m in self.models_]
         return np.column_stack(columns)

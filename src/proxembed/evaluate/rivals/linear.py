@@ -1,7 +1,7 @@
 """Linear rivals: all features, their largest variances, a random projection, Fisher's plane, linear models."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,23 +9,23 @@ from sklearn import decomposition
 from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.classify.ridge import PENALTY, chosen_penalty, feature_variances, ridge_fit
+from proxembed.classify.ridge import PENALTY, chosen_penalty, feature_variances, ridge_fit, ridge_out_of_fold
 from proxembed.estimator.catalogue import title_of
 from proxembed.estimator.rows import SeenRows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.validation import checked_features, in_range, learning
-from proxembed.estimator.weights import weighed_rows, weights_of, weights_of_known, with_weighted_means
+from proxembed.estimator.validation import in_range
+from proxembed.estimator.weights import weights_of, with_weighted_means
 from proxembed.methods.dependence import PLS
 from proxembed.methods.fisher import FDA
 from proxembed.methods.multilabel import MESD
 from proxembed.methods.variance import LSI, PCA
-from proxembed.params import SEED, check_params, param
+from proxembed.params import SEED, param
 from proxembed.tables.rows import for_solvers
-from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
+from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 from ..costs import Shape, fit_work, shape_of, step_work
-from .rival import SIZE, DataFacts, Rival, RivalEmbedding, RivalScores
+from .rival import SIZE, DataFacts, Rival, RivalEmbedding, RivalScores, WeightedRival
 
 NEWTON_FEATURES = 500
 NEWTON, ENTRY = 4e-10, 6e-8  # work of a label: by a row and the square of features, by an entry that is stored
@@ -44,7 +44,7 @@ class LinearScores(RivalScores, abstract=True):
 
     label_wise = True
 
-    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None) -> None:
         model, X = self._model(X, w)
         self.coef_, self.intercept_ = np.zeros((X.shape[1], labels.c)), np.zeros(labels.c)
         for j, (rows, column) in enumerate(known_rows_per_label(labels)):
@@ -53,6 +53,7 @@ class LinearScores(RivalScores, abstract=True):
                 self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
             else:
                 self.intercept_[j] = self._constant(column, np.ones(len(column)) if w is None else w[rows])
+        self._remember(labels)
 
     @abstractmethod
     def _model(self, X: Any, w: np.ndarray | None) -> tuple[Any, Any]:
@@ -178,7 +179,7 @@ class SVMScores(LinearScores):
         return 1.0 if column.any() else -1.0
 
 
-class LabelScores(RivalEmbedding):
+class LabelScores(WeightedRival, RivalEmbedding):
     """Cross-fitted label scores: each row becomes its c ridge scores, from models that have not seen it.
 
     Training rows get the scores of a model fitted on the other folds, so they look like those of new rows. New rows get
@@ -217,7 +218,7 @@ class LabelScores(RivalEmbedding):
     title = "label scores"
     position = 40
     label_wise = True
-    places_unseen = weighs_rows = True
+    places_unseen = True
     n_components: int | None = param(
         default=None,
         like=SIZE,
@@ -241,48 +242,22 @@ class LabelScores(RivalEmbedding):
             return 0.0
         return facts.splits * (step_work(cls.title, s) + DECOMPOSED * s.n * s.c * min(s.n, s.c))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the models of the folds and of all rows.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : labels in any form
-            Classes, an indicator, or label sets.
-        sample_weight : (n,) numbers >= 0, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        with learning(self):
-            check_params(self)
-            X = checked_features(self, X, reset=True)
-            X, y, w = weighed_rows(X, y, sample_weight)
-            X, labels = known_labels(self, X, y, cells=True)
-            w, labels = weights_of_known(self, y, w), labels.drop_empty()
-            if labels.c == 0:
-                raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
-            if self.n_components is not None and self.n_components > labels.c:
-                raise ValueError(
-                    f"n_components={self.n_components!r} must be from 1 to the number of labels ({labels.c})."
-                )
-            T = with_weighted_means(labels, w).Y.toarray().astype(np.float64)
-            seen = SeenRows(X)
-            first, group = np.unique(seen.find(X), return_inverse=True)
-            folds = self._folds(len(first))
-            penalty = chosen_penalty(self.penalty, X, T, w)
-            scores = np.empty((len(first), T.shape[1]))
-            for fold in range(folds.max() + 1):
-                held_out = folds[group] == fold
-                own = None if w is None else w[~held_out]
-                coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty, weights=own)
-                scores[group[held_out]] = X[held_out] @ coef + intercept
-            self._reduce(scores[group])
-            self.coef_, self.intercept_ = ridge_fit(X, T, penalty, weights=w)
-            self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
-        return self
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None) -> None:
+        labels = labels.drop_empty()
+        if labels.c == 0:
+            raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
+        if self.n_components is not None and self.n_components > labels.c:
+            raise ValueError(f"n_components={self.n_components!r} must be from 1 to the number of labels ({labels.c}).")
+        T = with_weighted_means(labels, w).Y.toarray().astype(np.float64)
+        seen = SeenRows(X)
+        first, group = np.unique(seen.find(X), return_inverse=True)
+        folds = self._folds(len(first))
+        penalty = chosen_penalty(self.penalty, X, T, w)
+        scores = np.empty((len(first), T.shape[1]))
+        scores[group] = ridge_out_of_fold(X, T, penalty, folds[group], w)
+        self._reduce(scores[group])
+        self.coef_, self.intercept_ = ridge_fit(X, T, penalty, weights=w)
+        self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
 
     def _folds(self, n_rows: int) -> np.ndarray:
         if n_rows < 2:

@@ -1,11 +1,10 @@
 """Rivals that place rows anew for each size: NCA, and UMAP and t-SNE where their libraries are installed."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.features.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model
 from proxembed.methods.variance import PCA
@@ -15,9 +14,15 @@ from proxembed.targets.known import known_labels
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.targets import Targets
 
-from .rival import SIZE, DataFacts, RivalEmbedding
+from ..costs import layout_work, step_work
+from .rival import SIZE, DataFacts, RivalEmbedding, dense_features
 
 TSNE_FEATURES = 50
+# Units of work of UMAP, as printed by bench/umaps.py: of what is compiled once, below and from the number of rows at
+# which umap-learn looks for neighbours by descent; of one size for each row, and each pair of rows, below that number;
+# for each row from it; and for each row where label sets are compared, of which few labels have many alike.
+COMPILED, COMPILED_DESCENT, DESCENT_ROWS = 12.0, 40.0, 4096
+PLACED, PAIR, DESCENDED, SET, MANY_SETS = 6.6e-4, 7.3e-7, 9e-4, 2.1e-3, 15
 
 
 class NCA(RivalEmbedding, labels="single", each_size=True):
@@ -91,20 +96,14 @@ class NCA(RivalEmbedding, labels="single", each_size=True):
             start = "pca" if min(X.shape) >= k else "identity"
             self.nca_ = NeighborhoodComponentsAnalysis(
                 k, init=start, max_iter=self.max_iter, random_state=self.random_state
-            ).fit(self._dense(X), indicator[:, 0] if labels.c == 1 else indicator.argmax(axis=1))
+            ).fit(dense_features(X, "NCA"), indicator[:, 0] if labels.c == 1 else indicator.argmax(axis=1))
             self.n_components_, self.n_iter_ = k, self.nca_.n_iter_
         return self
-
-    def _dense(self, X: Any) -> Any:
-        if sp.issparse(X):
-            guard_dense(X.shape, "The dense X of NCA", itemsize=X.dtype.itemsize)
-            return X.toarray()
-        return X
 
     def transform(self, X: Any) -> Any:
         """Embed rows. X: (m, d) array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
-        return self.nca_.transform(self._dense(X))
+        return self.nca_.transform(dense_features(X, "NCA"))
 
 
 class MapRival(RivalEmbedding, labels=None, each_size=True, abstract=True):
@@ -113,11 +112,20 @@ class MapRival(RivalEmbedding, labels=None, each_size=True, abstract=True):
     share = 0.4
     takes = ("labels", "numbers")
 
-    @classmethod
-    def forecast(cls, facts: DataFacts) -> float:
-        """Start of the compiler, and the places of the rows for two sizes."""
-        s = facts.shape
-        return 10 + facts.splits * (1 + 4e-3 * s.n + 4e-8 * s.n * s.d)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Place the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form, or ignored
+
+        Returns
+        -------
+        self
+        """
+        self.fit_transform(X, y)
+        return self
 
 
 class UMAP(MapRival):
@@ -150,26 +158,21 @@ class UMAP(MapRival):
     title = "UMAP"
     position = 100
     library = "umap"
+    crossed: ClassVar[bool] = False  # whether a graph of the labels is made
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_neighbors: int = param(
         default=UMAP_NEIGHBORS, low=2, integer=True, doc="Neighbours; all other rows when there are fewer."
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Place the rows.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : labels in any form, or ignored
-
-        Returns
-        -------
-        self
-        """
-        self.fit_transform(X, y)
-        return self
+    @classmethod
+    def forecast(cls, facts: DataFacts) -> float:
+        """What is compiled once, and the places of training and held-out rows for two sizes."""
+        n, descends = facts.shape.n, facts.shape.n >= DESCENT_ROWS
+        each = DESCENDED * n if descends else PLACED * n + PAIR * n**2
+        if cls.crossed and not (facts.one_class or facts.numbers):
+            each += SET * n * min(1.0, MANY_SETS / facts.shape.c)
+        return COMPILED + COMPILED_DESCENT * descends + facts.splits * 2 * each
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Place the rows and return their places, (n, n_components_)."""
@@ -226,7 +229,7 @@ class SupervisedUMAP(UMAP, labels="multi"):
 
     title = "supervised UMAP"
     position = 110
-    reads_whole_rows = True
+    reads_whole_rows = crossed = True
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
@@ -289,20 +292,11 @@ class TSNE(MapRival):
     perplexity: float = param(default=PERPLEXITY, above=1, doc="Perplexity, bounded by a third of the rows.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Place the rows.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self.fit_transform(X)
-        return self
+    @classmethod
+    def forecast(cls, facts: DataFacts) -> float:
+        """The map of one size, and principal components before it."""
+        s = facts.shape
+        return facts.splits * (layout_work(s.n) + (s.d > TSNE_FEATURES) * step_work("PCA", s))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Place the rows and return their places, (n, n_components_)."""

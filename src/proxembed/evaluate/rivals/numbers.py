@@ -16,14 +16,14 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.arrays.matrix import guard_dense
-from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
+from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit, ridge_out_of_fold
 from proxembed.estimator.weights import weights_of
 from proxembed.params import SEED, param
 from proxembed.targets.outputs import Outputs
 
 from ..costs import forest_seconds
 from .forests import ONE_THREAD, GrowsForest
-from .rival import FOREST_ROWS, DataFacts, RivalNumbers, WeighedNumbers
+from .rival import FOREST_ROWS, DataFacts, RivalNumbers, WeightedNumbers
 
 MOST_COEFFICIENTS = 3000  # of a lasso
 MOST_CELLS = 400_000  # of boosting, of all columns of F
@@ -48,7 +48,7 @@ def dense_rows(X: Any, name: str) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-class RidgeNumbers(WeighedNumbers):
+class RidgeNumbers(WeightedNumbers):
     """Ridge regression on all features; in its lookup new rows stand at its predictions.  [hoerl1970ridge]
 
     Training rows are predicted by models of the other folds.
@@ -95,15 +95,11 @@ class RidgeNumbers(WeighedNumbers):
         small = min(s.n, s.d)
         return facts.splits * (0.015 + 8e-10 * s.stored * small + 3e-9 * small**3 + 2e-8 * s.n * s.c * min(small, 100))
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None) -> None:
         F = factor_of(y)
         self.penalty_ = chosen_penalty(self.penalty, X, F, w)
-        folds, self.own_factor_ = fold_of(len(F), self.n_folds, self.random_state, folds), np.empty(F.shape)
-        for fold in range(folds.max() + 1):
-            out = folds == fold
-            own = None if w is None else w[~out]
-            coef, intercept = ridge_fit(X[~out], F[~out], self.penalty_, weights=own)
-            self.own_factor_[out] = X[out] @ coef + intercept
+        folds = fold_of(len(F), self.n_folds, self.random_state, folds)
+        self.own_factor_ = ridge_out_of_fold(X, F, self.penalty_, folds, w)
         self.coef_, self.intercept_ = ridge_fit(X, F, self.penalty_, weights=w)
 
     def _factor(self, X: Any) -> np.ndarray:
@@ -125,7 +121,7 @@ class TunedComponents(RivalNumbers, abstract=True):
         """Axes (d, k) of centred rows and the coefficients (k, r) of F on the scores. The first j of both are those of
         a fit of j components."""
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None) -> None:
         X, F = dense_rows(X, self.title), factor_of(y)
         folds = fold_of(len(F), self.n_folds, self.random_state, folds)
         least = len(F) - np.bincount(folds).max()
@@ -292,7 +288,7 @@ class LassoNumbers(RivalNumbers):
         s = facts.shape
         return facts.splits * (0.02 + 80 * (1e-4 + 5e-8 * min(s.n, 500) * s.d * (1 if s.c == 1 else 3 + s.c)))
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None) -> None:
         from sklearn.linear_model import LassoCV, MultiTaskLassoCV
 
         X, F = dense_rows(X, self.title), factor_of(y)
@@ -314,7 +310,7 @@ class LassoNumbers(RivalNumbers):
         return X @ self.coef_ + self.intercept_
 
 
-class ForestNumbers(GrowsForest, WeighedNumbers):
+class ForestNumbers(GrowsForest, WeightedNumbers):
     """Random forest regression, one forest for all outputs; in its lookup new rows stand at its predictions.
 
     The trees of scikit-learn's ``RandomForestRegressor``. Training rows are predicted by the trees grown without them.
@@ -365,7 +361,7 @@ class ForestNumbers(GrowsForest, WeighedNumbers):
         grown = forest_seconds(s.rows(min(s.n, facts.forest_rows)), cls.n_estimators)
         return facts.splits * (2e-3 * cls.n_estimators + 1.8 * grown)
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None) -> None:
         if folds is not None and folds.max() > 0:
             self._grow(X, factor_of(y), w)
             self.own_factor_ = self._cross_fitted(X, y.held(), folds, w)
@@ -387,7 +383,7 @@ class ForestNumbers(GrowsForest, WeighedNumbers):
         return self._votes_of(X)
 
 
-class BoostedNumbers(WeighedNumbers):
+class BoostedNumbers(WeightedNumbers):
     """Gradient boosting of trees on binned features, one model per output, on its known cells.
 
     ``HistGradientBoostingRegressor`` of scikit-learn. Sparse features become dense. [friedman2001boosting]
@@ -431,7 +427,7 @@ class BoostedNumbers(WeighedNumbers):
         s = facts.shape
         return facts.splits * s.c * (0.05 + 2e-4 * min(s.n, 1000) + 1e-3 * s.d + 4e-6 * s.n * s.d)
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None) -> None:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         X, F, known = dense_rows(X, self.title), y.Y.toarray(), y.known_cells

@@ -5,9 +5,11 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.traits import Traits
@@ -100,10 +102,15 @@ class Rival:
         return step_work(cls.title, shape) if cls.title in table() else fit_work(estimator, shape)
 
     @classmethod
+    def not_installed(cls) -> str:
+        """The library that it needs and that is not installed; "" where there is none."""
+        return (cls.library and missing_library(cls.library)) or ""
+
+    @classmethod
     def lacks(cls, facts: DataFacts) -> str:
         """Why it does not suit the data; "" where it does."""
         n, d, c = facts.shape.n, facts.shape.d, facts.shape.c
-        if cls.library is not None and (library := missing_library(cls.library)) is not None:
+        if library := cls.not_installed():
             return f"{library} is not installed (pip install 'proxembed[maps]')"
         if cls.class_traits.labels == "single" and not (facts.one_class or facts.one_label):
             return "rows carry several labels or none"
@@ -130,6 +137,14 @@ def rival_methods() -> set[str]:
     return {name for rival in RIVALS.values() for name in rival.methods}
 
 
+def dense_features(X: Any, name: str) -> np.ndarray:
+    """Dense rows of the same type for the rival of this name; a ValueError for sparse ones above 2 GiB."""
+    if not sp.issparse(X):
+        return X
+    guard_dense(X.shape, f"The dense X of {name}", itemsize=X.dtype.itemsize)
+    return X.toarray()
+
+
 class RivalEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, Rival, abstract=True):
     """Base of a rival that embeds dense or sparse rows, from labels of any form. A subclass sets ``n_components_`` in
     fit."""
@@ -152,15 +167,13 @@ class RivalEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         return tags
 
 
-class RivalScores(LabelClassifier, Rival, abstract=True):
-    """Base of a rival that takes part by its own scores. A subclass defines ``_fit(X, labels, w)`` and
-    ``_scores(X)``."""
+class WeightedRival(Estimator, abstract=True):
+    """The ``fit`` of a rival of labels whose rows may have weights. A subclass gives ``_fit(X, labels, w)``."""
 
-    role = "rival"
-    predicts = weighs_rows = True
+    weighs_rows = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a score per label.
+        """Fit to the rows with a known label.
 
         Parameters
         ----------
@@ -180,12 +193,19 @@ class RivalScores(LabelClassifier, Rival, abstract=True):
             X, y, w = weighed_rows(X, y, sample_weight)
             X, labels = known_labels(self, X, y, cells=True)
             self._fit(X, labels, weights_of_known(self, y, w))
-            self._remember(labels)
         return self
 
     @abstractmethod
-    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None) -> None:
         """Fit to checked rows and their labels; ``w``: how often each row counts, None: once."""
+
+
+class RivalScores(WeightedRival, LabelClassifier, Rival, abstract=True):
+    """Base of a rival that takes part by its own scores. A subclass gives ``_fit(X, labels, w)``, which calls
+    ``_remember(labels)``, and ``_scores(X)``."""
+
+    role = "rival"
+    predicts = True
 
 
 class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
@@ -240,7 +260,7 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
         return self
 
     @abstractmethod
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None) -> None:
         """Fit to checked rows and their outputs; ``w``: how often each row counts, None: once.
         ``own_factor_``: F of these rows by models that have not seen them."""
 
@@ -272,7 +292,7 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
         return tags
 
 
-class WeighedNumbers(RivalNumbers, abstract=True):
+class WeightedNumbers(RivalNumbers, abstract=True):
     """Base of a rival of numbers whose rows may have weights: ``w`` of ``_fit``."""
 
     weighs_rows = True

@@ -37,7 +37,7 @@ class Cache(Protocol):
 class Embedded:
     """The embedding by one candidate: ``Z`` (n, k_max) and ``Z_val`` (m, k_max), nested in k; or why there is none.
     ``repairs`` lists the rules that have made the candidate usable, ``failed`` is None or the reason why it is not;
-    ``eigenvalues`` are those of the objective. In the first ``flat`` components all rows of the fit coincide but for
+    ``eigenvalues`` are those of the objective. In the first ``flat`` components all rows of the fit coincide except for
     rounding: neighbours among them mean nothing."""
 
     Z: Any = None
@@ -122,7 +122,7 @@ class Candidate:
             raise ValueError("The embedding holds values that are not finite.")
         flat = flat_columns(Z, self.space.reach, P)
         if flat == Z.shape[1]:
-            raise ValueError("All rows coincide in the embedding, but for rounding.")
+            raise ValueError("All rows coincide in the embedding, up to rounding.")
         return Embedded(Z, Z_val, w, lambda: self.projection(P * signs), tuple(self.repairs), flat=flat)
 
     @cached_property

@@ -258,7 +258,7 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
     def _refuse_flat(self, k: int) -> None:
         if k <= self._flat:
             raise ValueError(
-                f"All rows coincide in the first {k} components of these options, but for rounding. Use n_components > "
+                f"All rows coincide in the first {k} components of these options, up to rounding. Use n_components > "
                 f"{self._flat}, or another objective."
             )
 

@@ -23,8 +23,8 @@ from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.unweighted import Unweighted
-from proxembed.estimator.validation import in_range
-from proxembed.estimator.weights import checked_weights, present_rows
+from proxembed.estimator.validation import in_range, index_of
+from proxembed.estimator.weights import weighed_rows
 from proxembed.params import check_params, param
 from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
@@ -140,9 +140,7 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
             With the argument, what is allowed and the remedy.
         """
         with self._learning():
-            weights = None
-            if sample_weight is not None:
-                X, y, weights = present_rows(X, y, checked_weights(sample_weight, X, y))
+            X, y, weights = weighed_rows(X, y, sample_weight)
             rows = self._validate(X, y, weights)
             found, model = self._best(rows)
             self._store(found, model, rows)
@@ -416,7 +414,7 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
             return super().predict(X)
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks
-        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        index = index_of(X)
         checked = self._checked(X)
         return self._reading_.decoded(in_range(self._raw(checked), checked, np.float64), self.extrapolate, index)
 

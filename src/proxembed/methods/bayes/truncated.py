@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, erfcx, gammaln, log_ndtr
 
-from proxembed.algebra.arrays.blas import in_threads
+from proxembed.algebra.arrays.blas import each_in_threads
 from proxembed.targets.known import smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
@@ -216,16 +216,13 @@ class LabelSigns:
         n, c = self.shape
         out = np.empty((n, c))
         step = max(1, BLOCK_ENTRIES // max(c, 1))
-        starts = range(0, n, step)
-        sums = np.zeros(len(starts))
 
-        def work(blocks: slice) -> None:
-            for i in range(blocks.start, blocks.stop):
-                part = slice(starts[i], min(starts[i] + step, n))
-                out[part], sums[i] = self._block(mean(part), part, mass)
+        def work(start: int) -> float:
+            part = slice(start, min(start + step, n))
+            out[part], total = self._block(mean(part), part, mass)
+            return total
 
-        in_threads(work, len(starts), 1)
-        return out, float(sums.sum())
+        return out, float(np.sum(each_in_threads(work, range(0, n, step))))
 
     def _block(self, M: np.ndarray, part: slice, mass: bool) -> tuple[np.ndarray, float]:
         """E[t] of some rows, and the sum of their log Zeta."""

@@ -284,7 +284,7 @@ def column_groups(*masks: np.ndarray) -> list[np.ndarray]:
 @dataclass(frozen=True)
 class InferredLabels:
     """Labels (n x c of bool), the soft labels they come from, W, how the run ended and one record a pass. The soft
-    labels come from W, but for a cycle, whose W is that of the labels."""
+    labels come from W, except for a cycle, whose W is that of the labels."""
 
     labels: np.ndarray
     soft: np.ndarray
@@ -342,7 +342,7 @@ class Alternation:
         return InferredLabels(F, soft, self._matrix(), status, self.trace)
 
     def decided(self, soft: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Labels from soft labels: known cells keep theirs but for prior="masked", which fits them too."""
+        """Labels from soft labels: known cells keep theirs except for prior="masked", which fits them too."""
         F = self.decide(soft)
         if self.gains:
             F |= before & ~self.known

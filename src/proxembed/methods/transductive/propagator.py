@@ -19,7 +19,7 @@ from proxembed.estimator.direct import stored_like
 from proxembed.estimator.neighborly import Weighted, warn_unlinked
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows, SeenRows, reciprocal
-from proxembed.estimator.validation import in_range
+from proxembed.estimator.validation import in_range, index_of
 from proxembed.estimator.weights import refuse_arguments
 from proxembed.params import param
 from proxembed.proximity.graph import components
@@ -410,7 +410,7 @@ class Propagation(
         in their units and types."""
         if not isinstance(vars(self).get("_reading_"), OutputReading):
             return self._decided(self._placed(X, "shares_")[1])
-        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        index = index_of(X)
         return self._in_units(self._placed(X, "scores_")[1], index)
 
     @available_if(fitted_to_labels)

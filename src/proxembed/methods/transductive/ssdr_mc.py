@@ -227,15 +227,12 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
         reg, kind = reg if self.reg is None else self.reg, kind if self.weights is None else self.weights
         return Blend(float(self.alpha), float(reg), kind)
 
-    def _inference(self) -> Inference:
-        return Inference(self.objective, self.prior, float(self.prior_strength), self.solver)
-
     def _alternation(self, local: LocalWeights, known: np.ndarray, Y: np.ndarray) -> Alternation:
         return Alternation(
             local,
             known,
             Y,
-            self._inference(),
+            Inference(self.objective, self.prior, float(self.prior_strength), self.solver),
             self._decide,
             max_changes=int(self.max_label_changes),
             max_iter=int(self.max_iter),

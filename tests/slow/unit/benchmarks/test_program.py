@@ -1,10 +1,10 @@
 """`python -m benchmarks`: resumes, leaves other methods' files alone, skips what cannot be read, refuses other data."""
 
 import shutil
+from functools import partial
 from itertools import product
 
 import pytest
-from typer.testing import CliRunner
 
 import benchmarks.runs
 from benchmarks import HOME, N_FOLDS, OUTPUTS, PAGE, VERSION
@@ -14,10 +14,9 @@ from benchmarks.entrants import DECLARED, LEFT_OUT
 from benchmarks.folds import stored_facts, tracks_of
 from benchmarks.load import load
 from benchmarks.store import COLUMNS, file_name, ledger_at, place_of, read_rows
+from runs import invoke
 
-
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+program = partial(invoke, app)
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ PARTS, ROWS = 8, 60  # as many parts as are merged at a time: nothing is merged 
 
 @pytest.fixture
 def files(tmp_path):
-    Y = strategies.labels_multi(PARTS * ROWS, 4, 0)
-    X = strategies.told_by_labels(strategies.features_dense(PARTS * ROWS, 9, 0), Y, 0)
+    X, Y = strategies.labelled_rows(PARTS * ROWS, 9, 4, 0)
     for part in range(PARTS):
         rows = slice(part * ROWS, (part + 1) * ROWS)
         np.save(tmp_path / f"X{part}.npy", X[rows])

@@ -1,9 +1,9 @@
 """`python -m papers`: the list, the whole verb on small data, going on, and bad input in one line."""
 
 import json
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from papers import EXPERIMENTS
 from papers.__main__ import app
@@ -11,11 +11,10 @@ from papers.entrants import Entrant
 from papers.mesd_mope import experiment as mesd_mope
 from papers.mvmd import experiment as mvmd
 from proxembed import OPLS, PCA
+from runs import invoke, succeeded
 from slow.unit.papers.made import counted_set, dense_set
 
-
-def program(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+program = partial(invoke, app)
 
 
 @pytest.fixture
@@ -46,8 +45,7 @@ def test_without_a_name_the_experiments_are_listed():
 
 
 def test_an_experiment_leaves_its_folder_and_goes_on_from_it(data, few, tmp_path):
-    done = program(*OF_SETS, "--data", data, "-o", tmp_path / "out", "--seed", 3)
-    assert done.exit_code == 0, done.output
+    done = succeeded(program(*OF_SETS, "--data", data, "-o", tmp_path / "out", "--seed", 3))
     assert "README.md" in done.output
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["seed"] == 3 and record["quick"] and list(record["data"]) == ["emotions.npz"]
@@ -59,8 +57,7 @@ def test_an_experiment_leaves_its_folder_and_goes_on_from_it(data, few, tmp_path
 
 @pytest.mark.parametrize("name", ["mesd-mope-reuters", "mesd-mope-reuters-partly-labelled"])
 def test_the_papers_experiments_tell_what_came_out(data, tmp_path, name):
-    done = program(name, "--quick", "--data", data, "-o", tmp_path / "out", "-j", 1)
-    assert done.exit_code == 0, done.output
+    done = succeeded(program(name, "--quick", "--data", data, "-o", tmp_path / "out", "-j", 1))
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     entries = [entry for part in record["parts"].values() for entry in part]
     assert {entry["entrant"]: entry["failure"] for entry in entries if entry["failure"]} == {}

@@ -3,27 +3,14 @@
 import json
 
 import numpy as np
-import pytest
 
 import proxembed
 from proxembed.workflow import nested
 from runs import few_rivals, planes_alone, usual_speed
+from unit.workflow.conftest import quick
+from unit.workflow.test_nested import ASKED, N, nested_folds, rows
 
-__all__ = ["few_rivals", "planes_alone", "usual_speed"]
-
-N = 80
-ASKED = {"methods": "opls", "n_components": [1, 2], "max_trials": 2, "max_seconds": None, "shuffles": 0, "folds": 2}
-
-
-def rows(n=N, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    return X, (X[:, :2] + 0.7 * rng.normal(size=(n, 2)) > 0).astype(np.uint8)
-
-
-@pytest.fixture(autouse=True)
-def nested_folds(few_rivals, monkeypatch):
-    monkeypatch.setattr(nested, "BELOW", 500)
+__all__ = ["few_rivals", "nested_folds", "planes_alone", "quick", "usual_speed"]
 
 
 def test_random_labels_are_predicted_no_better_than_by_chance():

@@ -30,8 +30,7 @@ VARIANTS = {
 
 
 def problem(n=40, d=9, c=4, seed=3):
-    Y = strategies.labels_multi(n, c, seed)
-    X = strategies.told_by_labels(strategies.features_dense(n, d, seed), Y, seed)
+    X, Y = strategies.labelled_rows(n, d, c, seed)
     return (X - X.mean(axis=0)) / X.std(axis=0), Y
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.stats import norm
 
 import strategies
+from memory import traced_memory
 from proxembed import BSML, BSSML
 from proxembed.methods.bayes.bsml import Coupling
 
 
 def problem(n=40, d=9, c=4, seed=3):
-    Y = strategies.labels_multi(n, c, seed)
-    X = strategies.told_by_labels(strategies.features_dense(n, d, seed), Y, seed)
+    X, Y = strategies.labelled_rows(n, d, c, seed)
     return (X - X.mean(axis=0)) / X.std(axis=0), Y
 
 
@@ -155,11 +153,9 @@ def test_rows_are_not_copied(tmp_path, form, holes):
     Y = (np.asarray(X[:, :2]) > 0).astype(float)
     if holes:
         Y[:6000] = np.nan
-    tracemalloc.start()
-    BSSML(tol=0, max_iter=4).fit(X, Y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.8 * n * d * 8
+    with traced_memory() as memory:
+        BSSML(tol=0, max_iter=4).fit(X, Y)
+    assert memory.peak < 0.8 * n * d * 8
 
 
 def test_empirical_priors_favour_the_frequent_side():

@@ -15,8 +15,7 @@ from proxembed.methods.bayes.truncated import LabelSigns
 
 
 def problem(n=30, d=7, c=3):
-    Y = strategies.labels_multi(n, c, 2)
-    X = strategies.told_by_labels(strategies.features_dense(n, d, 2), Y, 2)
+    X, Y = strategies.labelled_rows(n, d, c, 2)
     return (X - X.mean(axis=0)) / X.std(axis=0), Y
 
 

@@ -17,8 +17,7 @@ HYPER = (1.3, 0.7, 0.9, 1.4)
 
 
 def problem(n=40, d=6):
-    Y = strategies.labels_multi(n, 3, 1)
-    X = strategies.told_by_labels(strategies.features_dense(n, d, 1), Y, 1)
+    X, Y = strategies.labelled_rows(n, d, 3, 1)
     return (X - X.mean(axis=0)) / X.std(axis=0), Y
 
 

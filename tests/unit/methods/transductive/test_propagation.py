@@ -16,8 +16,7 @@ from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.methods.transductive.propagator import mass_cuts
 
 N, C = 60, 4
-TRUE = strategies.labels_multi(N, C, 3)
-X = strategies.told_by_labels(strategies.features_dense(N, 6, 3), TRUE, 3)
+X, TRUE = strategies.labelled_rows(N, 6, C, 3)
 NEW = strategies.told_by_labels(strategies.features_dense(8, 6, 4), TRUE[:8], 3)
 KNOWN = np.arange(N) % 3 > 0
 Y = np.where(KNOWN[:, None], TRUE, np.nan)

@@ -12,8 +12,7 @@ from proxembed.methods.transductive.label_iteration import LocalWeights
 from proxembed.proximity.backends import nearest
 
 N, D, C, K = 80, 20, 4, 8
-TRUE = strategies.labels_multi(N, C, 5)
-X = strategies.told_by_labels(strategies.features_dense(N, D, 5), TRUE, 5)
+X, TRUE = strategies.labelled_rows(N, D, C, 5)
 NEW = strategies.told_by_labels(strategies.features_dense(30, D, 6), TRUE[:30], 5)
 KNOWN = np.random.default_rng(0).random(N) < 0.5
 Y = np.where(KNOWN[:, None], TRUE, np.nan)
