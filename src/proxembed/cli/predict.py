@@ -43,6 +43,12 @@ CUT = typer.Option(
 )
 
 
+BY_CUTS = (
+    "Labels are predicted above their cuts of largest F1, which find more rows of rare labels; --cut 0.5 predicts what "
+    "is more probable."
+)
+
+
 def predict(
     model: Path = MODEL,
     file: Path = NEW,
@@ -64,7 +70,6 @@ def predict(
     """
     with refusals():
         from proxembed.data.readers.table import stem
-        from proxembed.persist.model_file import CUTS
         from proxembed.workflow.new_rows import through_model
 
         wanted = _wanted(scores, probabilities, cut)
@@ -88,7 +93,7 @@ def predict(
         counts = counts if reasons is None else {"far": reasons.far}
         report({**done, **(counts if json_output else {}), "written": str(target)}, json_output)
         if wanted == "decisions" and cut is None and by_cuts[0] and not json_output:
-            typer.echo(CUTS)
+            typer.echo(BY_CUTS)
         if reasons is not None and not json_output:
             typer.echo(f"{reasons.far:,} of {done['rows']:,} rows are far from all training rows.")
         if outside and not json_output:
@@ -186,7 +191,8 @@ def read_out(
 
 def cuts_labels(fitted: Any) -> bool:
     """Whether a model predicts labels by cuts, and not the most probable class."""
-    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
+    model = getattr(fitted, "best_estimator_", fitted)
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
     return getattr(last, "cuts_", None) is not None
 
 

@@ -50,7 +50,7 @@ def transform(
             done = through_model(
                 model, file, target, partial(embedded, path=model, cosine=cosine), most, progress, trust or ()
             )
-        report({"rows": done["rows"], "components": done["columns"], "written": str(target)}, json_output)
+        report({"rows": done["rows"], "components": done["columns"] - cosine, "written": str(target)}, json_output)
 
 
 def embedded(
@@ -73,10 +73,12 @@ def embedded(
     if cosine:
         if FRAME not in source:
             raise ValueError(
-                f"{path} does not record the mean of its rows: leave --cosine out, or save it by a search."
+                f"{path} does not record the mean of its rows, as models of searches do whose neighbours are found by "
+                "cosine: leave --cosine out, or search again."
             )
         Z = framed(Z, **source[FRAME])
-    return {f"z{j}": Z[:, j] for j in range(Z.shape[1])}, {"Z": Z}
+    names = [f"z{j}" for j in range(Z.shape[1] - cosine)] + ["constant"] * cosine
+    return dict(zip(names, Z.T, strict=True)), {"Z": Z}
 
 
 def table_path(path: Path, inputs: list[Path], suffixes: tuple[str, ...] = SUFFIXES) -> Path:

@@ -108,7 +108,6 @@ class Entrant:
 
     arm: Arm
     rival: type[Rival]
-    facts: DataFacts
     work: float = 0.0
     lacks: str = ""
 
@@ -143,7 +142,7 @@ def _entrant(rival: type[Rival], facts: DataFacts) -> Entrant:
     largest = MAP_SIZE if rival.goal == "map" else None
     lookup = None if rival.lookup is None else Arm(rival.lookup, None, True)
     arm = Arm(rival.name_of(estimator), estimator, True, rival.grid, rival.class_traits.each_size, largest, lookup)
-    return Entrant(arm, rival, facts, rival.forecast(facts), rival.lacks(facts))
+    return Entrant(arm, rival, rival.forecast(facts), rival.lacks(facts))
 
 
 def rival_arms(*data: Any, work: float = RIVAL_WORK, **more: Any) -> tuple[Arm, ...]:

@@ -143,7 +143,7 @@ def judge(
     goals = {
         "neighbours": _neighbors(by_near, raw, rivals, (near, new_neighbor_measure(names)), gains, margins),
         "predict": _goal(by_predict, [raw], rivals, predict, gains, margins),
-        "compress": _compressed(self_contained, raw, rivals, (predict, near), gains, margins, facts),
+        "compress": _compressed(self_contained, raw, rivals, (predict, near), gains, margins, facts, choice),
         "map": _map([each for each in by_near if asked == "map" and is_map(each)] or of_map, *of_rivals),
     }
     return verdict | {"goals": corrected({name: goal for name, goal in goals.items() if goal is not None}, asked)}
@@ -327,11 +327,13 @@ def _compressed(
     gains: Gains,
     margins: Margins,
     facts: dict[str, Any],
+    choice: tuple[str, int] | None = None,
 ) -> dict[str, Any] | None:
-    """The smallest size that keeps what all features have, by both measures; it alone is judged."""
+    """The smallest size that keeps what all features have, by both measures; it alone is judged. Of equal sizes it is
+    that of the ``choice``, which is saved."""
     if not ours:
         return None
-    small = smallest_keeping(ours, raw, names, margins)
+    small = smallest_keeping(ours, raw, names, margins, choice)
     entry = top(ours, names[0]) if small is None else small
     parts: list[Any] = [_goal([entry], [raw], [], name, gains, margins) for name in names]
     if any(part is None for part in parts):
@@ -391,12 +393,20 @@ def share_of_constant(goal: dict[str, Any]) -> float | None:
 
 
 def smallest_keeping(
-    ours: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], margins: Margins
+    ours: list[dict[str, Any]],
+    raw: dict[str, Any],
+    names: Sequence[str],
+    margins: Margins,
+    choice: tuple[str, int] | None = None,
 ) -> dict[str, Any] | None:
-    """The entry of fewest components that, like all larger sizes of its arm, loses at most the margin on the folds."""
-    found = _by_arm_smallest(ours, raw, names, margins)
-    sign = sign_of(names[0])
-    return min(found, key=lambda e: (e["components"], -sign * e["scores"][names[0]]["mean"]), default=None)
+    """The entry of fewest components that, like all larger sizes of its arm, loses at most the margin on the folds; of
+    equal sizes the ``choice``, else the best."""
+    found, sign = _by_arm_smallest(ours, raw, names, margins), sign_of(names[0])
+
+    def place(entry: dict[str, Any]) -> tuple[int, bool, float]:
+        return entry["components"], (entry["arm"], entry["k"]) != choice, -sign * _mean(entry, names[0])
+
+    return min(found, key=place, default=None)
 
 
 def _by_arm_smallest(

@@ -10,6 +10,8 @@ from typing import Any
 from proxembed.data.readers import READERS
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
+from proxembed.evaluate.gains import TEST_ROWS
+from proxembed.evaluate.results import TEST
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, feature_count
 
@@ -45,9 +47,8 @@ OF_TABLE = set(
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
 MODEL = "model.skops"
 COSINE = "--cosine"  # of ``transform``
-PREDICTS = (
-    "It writes what is predicted for each row to NEW-predictions.csv; with --scores or --probabilities, these instead."
-)
+PREDICTS = "It writes what is predicted for each row to NEW-predictions.csv"
+INSTEAD = "; with --scores or --probabilities, these instead"  # of labels
 BY_CUTS = (
     "A label is predicted above the cut of largest F1, which finds more rows of rare labels; --cut 0.5 predicts what "
     "is more probable instead."
@@ -123,14 +124,17 @@ class Run:
 
     def compared(self, numbers: int) -> str:
         """How the numbers of new rows find neighbours, in words."""
-        return f"It writes {counted(numbers + 1)} per row, in NEW-embedding.npz. {self.searched}"
+        return (
+            f"It writes {counted(numbers)} per row and a constant, with which plain cosines are those judged here, in "
+            f"NEW-embedding.npz. {self.searched}"
+        )
 
     @property
     def searched(self) -> str:
         """Among which rows neighbours are found, and by what."""
         return (
-            f"With {self.data} in place of {self.new_rows} it writes those of the rows to search among: the neighbours "
-            "of a row are the rows of largest cosine."
+            f"With {self.data} in place of {self.new_rows} the same command writes the numbers of the rows to search "
+            "among: the neighbours of a row are the rows of largest cosine."
         )
 
     def use(self, verb: str) -> str:
@@ -229,6 +233,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         facts |= {"saved": own and not saved if chosen else None, "saved_rival": best, "asked": asked}
         if summary.get("nested") and not saved:
             facts |= {"arm": CHOSEN_ANEW, "saved": True} if goal["k"] is None else {"saved": False}
+        facts["saved_value"] = None if saved else _value_of(summary, chosen, goal)
         goal["not_saved"] = not_saved(name, facts, saved_name)
         goal["advice"], goal["taken"] = f"{DO}: {advice(name, facts)}", who(name, facts)
         goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
@@ -245,11 +250,24 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
             predicts = goal["command"].startswith("proxembed predict")
             answers = summary["verdict"].get("answers", "")
-            writes = " ".join([PREDICTS, *[answers, BY_CUTS] * bool(answers)]) if predicts else ""
+            instead = "" if summary["dataset"].get("outputs") else INSTEAD
+            writes = " ".join([f"{PREDICTS}{instead}.", *[answers, BY_CUTS] * bool(answers)]) if predicts else ""
             goal["command_note"] = f"{writes} {run.placeholder}".strip()
         near = goals.get("neighbours", {"command": "", "measure": ""})
         if near["command"].endswith(COSINE):
             near["command_note"] = f"{run.compared(near['components'])} {near['command_note']}".strip()
+
+
+def _value_of(summary: Mapping[str, Any], chosen: Mapping[str, Any] | None, goal: Mapping[str, Any]) -> float | None:
+    """The value of the choice on the test rows by the measure of a goal; None of other goals than predictions and
+    neighbours, and where it is not known."""
+    if chosen is None or goal.get("value") is None or summary["verdict"].get("basis") != TEST_ROWS:
+        return None
+    own = (chosen["method"], chosen["k"])
+    entry: Mapping[str, Any] = next(
+        (each for each in summary.get("best", ()) if (each["arm"], each["k"]) == own), {"scores": {}}
+    )
+    return None if goal["base"]["k"] is not None else entry["scores"].get(goal["measure"], {}).get(TEST)
 
 
 def _smallest(goals: Mapping[str, dict[str, Any]], asked: str) -> dict[str, Any] | None:

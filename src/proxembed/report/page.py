@@ -12,6 +12,7 @@ from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import TOLERANCE, feature_count
+from proxembed.measures.measures import is_near
 from proxembed.persist.model_file import CUTS
 from proxembed.tables.notes import counted, visible_texts
 
@@ -152,7 +153,8 @@ def _shuffled(diagnosis: dict[str, Any] | None, summary: dict[str, Any]) -> dict
     words = {"few_shuffles": views.few_shuffles, "shuffles_text": views.shuffles_text}
     chosen = summary.get("choice") or {}
     own = [entry.get("reads_features") for entry in summary["leaderboard"] if entry["arm"] == chosen.get("method")]
-    return {**words, "null": views.null_view(diagnosis), "own_scores": any(own)}
+    predictions = diagnosis is not None and not is_near(diagnosis["measure"])
+    return {**words, "null": views.null_view(diagnosis), "own_scores": any(own), "of_predictions": predictions}
 
 
 def _constant_words(summary: dict[str, Any]) -> dict[str, Any]:

@@ -154,7 +154,8 @@ def _without_copies(goal: Mapping[str, Any]) -> str:
         return ""
     rows, said = goal["without_copies"]
     which = "the test row that has" if rows == 1 else f"the {rows:,} test rows that have"
-    return f"; without {which} a copy in training the verdict is “{said}”"
+    act = "which is the one to act on unless your new rows repeat training rows, too"
+    return f"; without {which} a copy in training the verdict is “{said}”, {act}"
 
 
 def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -> str:
@@ -244,7 +245,13 @@ def _highest(goal: Mapping[str, Any]) -> str:
     """The other map that is highest on the rows scored, where it is not the best on the folds."""
     if not (other := goal.get("highest")):
         return ""
-    return f"; the highest other on these rows: {other['arm']}, {short(other['value'])}"
+    chosen = f"{goal['base']['arm']}, {short(goal['base']['value'])}"
+    return f"; that map is the best other on the folds ({chosen}); {highest_words(goal)} ({short(other['value'])})"
+
+
+def highest_words(goal: Mapping[str, Any]) -> str:
+    """Which other map is highest on the rows scored, behind that which is the best on the folds."""
+    return f"the highest other on the rows scored here is {goal['highest']['arm']}"
 
 
 def laid_out_words(goal: Mapping[str, Any]) -> str:
@@ -262,8 +269,16 @@ def _laid_out(goal: Mapping[str, Any]) -> str:
         return ""
     return (
         "; maps laid out from all components are drawn on the page, too, but were not compared: the best of these "
-        f"({best['title']}) has {short(best['score'])}"
+        f"({best['title']}) has {short(best['score'])}{_without_labels(best.get('without_labels'))}"
     )
+
+
+def _without_labels(best: Mapping[str, Any] | None) -> str:
+    """The map laid out without labels, where it has a higher figure, too, and what it keeps."""
+    if best is None:
+        return ""
+    keeps = "" if best["kept"] is None else f" and keeps {per_cent(best['kept'])}"
+    return f"; that of {best['title']}, which uses no labels, has {short(best['score'])}{keeps}"
 
 
 def _said(goal: Mapping[str, Any], ours: str, does: tuple[str, str], base: str) -> str:
@@ -292,6 +307,8 @@ def more_rows(goal: Mapping[str, Any]) -> str:
     if needed > FAR * rows:
         return f"; not even {FAR} times as many {what} {enough}"
     times = math.ceil(10 * needed / rows) / 10 if needed < 10 * rows else math.ceil(needed / rows)
+    if goal.get("test_rows_named") and not unit:
+        return f"; {needed:,} test rows in place of {rows:,} {enough}"
     total = goal.get("all_rows", 0)
     exact = math.ceil(total * needed / rows)
     step = 10 ** max(0, len(str(exact)) - 2)  # two figures
@@ -341,7 +358,8 @@ def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
     if above_whole(goal):
         return f"{ours} give{s} better predictions and better neighbours than these"
     if goal["word"] == LEVEL and all(round(100 * share) >= 100 for share in shares):
-        return f"{ours} lose{s} nothing, neither in predictions nor in the agreement of neighbours"
+        have = "has" if goal["components"] == 1 else "have"
+        return f"{ours} {have} no loss that counts, neither in predictions nor in the agreement of neighbours"
     kept = _parts_of_features({name: each["share"] for name, each in goal["shares"].items()})
     keep = kept and f"{ours} keep{s} {kept}{_parts_of_constant(goal)}"
     if goal["word"] == LEVEL:
@@ -440,7 +458,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     if taken == SAVED_RIVAL:
         return f"{DOES[name]} {goal['saved_rival']}{SAVED}."
     if taken == RIVAL:
-        return f"{DOES[name]} {goal['rival']['arm']}."
+        return f"{DOES[name]} {goal['rival']['arm']}{_only_with_labels(name, goal)}."
     ours = _ours(name, goal)
     if asks_for_maps(name, goal):
         return "search with --goal map before you use a map: it also compares maps laid out from all components."
@@ -463,10 +481,21 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         if place == AS_GOOD and said == LEVEL and taken == OURS:
             return f"{fewer.removesuffix(AS_FEATURES)} or take {goal['rival']['arm']}{AS_FEATURES}."
         if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL):
-            return f"{told[said]}, or take {goal['rival']['arm']}, which {_of_whom(place)}."
+            return f"{told[said]}, or take {goal['rival']['arm']}, which {place_words(place, goal)}."
     if said == CANNOT_TELL:
         return f"{_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
     return f"{told[said]}."
+
+
+def _only_with_labels(name: str, goal: Mapping[str, Any]) -> str:
+    """What a lookup takes, and what to take in its place where it is behind without that."""
+    if goal["rival"]["arm"] != LOOKUP or not is_near(goal["measure"]):
+        return ""
+    takes, among = ", if the rows to search among have their labels", goal.get("new_rows") or {}
+    value, ours = among.get("rival"), among.get("value")
+    if value is None or sign_of(goal["measure"]) * (ours - value) <= 0:
+        return takes
+    return f"{takes}; else use {_ours(name, goal)}: among new rows it has {ours:.3f} and {LOOKUP} {value:.3f}"
 
 
 def _purpose(name: str, goal: Mapping[str, Any]) -> str:
@@ -513,7 +542,9 @@ def not_saved(name: str, goal: Mapping[str, Any], saved: str) -> str:
     option = "embedding" if goal.get("hidden") else f"goal {name}"
     does = "saves it" if goal.get("hidden") else "looks for the best one and saves it"
     how = "" if who(name, goal) == OURS else f"; a search with --{option} {does}"
-    return f"These are figures of {found}, not of the saved model ({saved}){how}."
+    value = goal.get("saved_value")
+    has = "" if value is None else f", which has {value:.3f}"
+    return f"These are figures of {found}, not of the saved model ({saved}){has}{how}."
 
 
 def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
@@ -522,14 +553,9 @@ def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
     if not loss:
         return "rely on none of this before more rows are scored"
     named = place not in ("", UNTOLD) and name in ("predict", "neighbours")
-    rival = f", or take {goal['rival']['arm']}, which {_of_whom(place)}" if named and _above_base(goal) else ""
+    rival = f", or take {goal['rival']['arm']}, which {place_words(place, goal)}" if named and _above_base(goal) else ""
     figures = _three_figures(goal) if named else ""
     return f"{safe}{rival}; {'this map' if name == 'map' else 'the embedding'} may lose up to {loss}{figures}"
-
-
-def _of_whom(place: str) -> str:
-    """Where a rival is, and beside whom."""
-    return f"{place} of the embedding" if place in (AHEAD, PERHAPS) else f"{place} as the embedding"
 
 
 def _three_figures(goal: Mapping[str, Any]) -> str:
@@ -546,8 +572,10 @@ def _rival(goal: Mapping[str, Any]) -> str:
         return ""
     lead = sign_of(goal["measure"]) * (rival["value"] - goal["value"])
     gap = lead_text(-rival.get("gain", -lead), rival.get("interval")).removeprefix("ahead " * (said == AHEAD))
+    if said == AHEAD or short(rival["value"]) != short(goal["value"]):
+        gap = gap.replace("equal", "by less than .01" if said == AHEAD else "no clear difference", 1)
     figure = f"{short(rival['value'])}{forest_words(rival['arm'], goal)}"
-    whom = f"{said} of the embedding" if said in (AHEAD, PERHAPS) else said
+    whom = said if said == AS_GOOD else place_words(said, goal)
     sorts = SORTS * merely_sorts(goal)
     return f"; the rival {rival['arm']} ({figure}) {whom}{' ' if said == AHEAD else ': '}{gap}{sorts}"
 
@@ -581,7 +609,15 @@ def of_forests() -> frozenset[str]:
     return frozenset(name for rival in grown for name in (rival.title, rival.lookup) if name)
 
 
-AHEAD, PERHAPS, AS_GOOD, UNTOLD = "is ahead", "is perhaps ahead", "is as good", "cannot be told from the embedding"
+AHEAD, PERHAPS, AS_GOOD, UNTOLD = "is ahead", "is perhaps ahead", "is as good", "cannot be told"
+
+
+def place_words(place: str, goal: Mapping[str, Any]) -> str:
+    """Where a rival is, and beside whom: the embedding, or predictions that are not made of its numbers."""
+    own = goal.get("reads_features") and not is_near(goal["measure"])
+    joined = {AS_GOOD: "as", UNTOLD: "from"}.get(place, "of")
+    whom = "the method's own predictions" if own else "the embedding"
+    return f"{place} {joined} {whom}"
 
 
 def place_of_rival(goal: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES, MAP_SIZE
-from proxembed.evaluate.gains import FOLDS, NESTED
+from proxembed.evaluate.gains import FOLDS, NESTED, TEST_ROWS
 from proxembed.evaluate.part import KEPT_AMONG
 from proxembed.evaluate.results import RIDGE, SAME_ROWS, TEST
 from proxembed.evaluate.verdict import (
@@ -19,6 +19,7 @@ from proxembed.evaluate.verdict import (
     share_of,
 )
 from proxembed.measures.measures import AVERAGE_PRECISION, DEFAULT_NEIGHBORS, is_near
+from proxembed.splits.splits import NO_TEST_ROWS
 
 from .next_steps import Run, with_next_steps
 from .plain_words import (
@@ -29,12 +30,14 @@ from .plain_words import (
     RIVAL,
     SEARCHES,
     TRIED,
+    UNTOLD,
     Missing,
     Subject,
     above_whole,
     and_words,
     forest_words,
     headline,
+    highest_words,
     is_yes_no,
     lead_text,
     measure_words,
@@ -42,6 +45,7 @@ from .plain_words import (
     merely_sorts,
     per_cent,
     place_of_rival,
+    place_words,
     plain_sentence,
     reversed_among_new,
     short,
@@ -145,19 +149,38 @@ def _worded_goals(summary: dict[str, Any], missing: Missing) -> dict[str, dict[s
     verdict, facts = summary["verdict"], summary["dataset"]
     features = feature_count(summary.get("best", []), facts["d"])
     subject, goals = Subject.of(facts, features), {}
+    named = "notes" in facts and not any(note.startswith(NO_TEST_ROWS) for note in facts["notes"])
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
         goal = {**verdict["goals"][name], "yes_no": is_yes_no(facts), "all_rows": facts.get("n", 0)}
+        goal["test_rows_named"] = verdict["basis"] == TEST_ROWS and named
         goal |= {"untried": list(missing.rivals.get(name, ())), "short_search": bool(missing.search)}
         goal["searched_for"] = "" if name == verdict.get("asked") else verdict.get("asked")
         goal["laid_out"] = verdict.get("laid_out") if name == "map" else None
         goal["without_copies"] = _changed_without_copies(verdict, name)
         goal["forests"] = missing.forests
+        if name == "compress":
+            goal["rival_shares"] = _rival_shares(summary, goal)
         if goal.get("kept"):
             goal["kept"] = {**goal["kept"], "chance": kept_by_chance(summary)}
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
         told |= {"title": TITLES[name], "tone": _tone(name, goal), "said": _said(name, goal) + _than(name, goal)}
         goals[name] = {**goal, **told}
     return goals
+
+
+def _rival_shares(summary: Mapping[str, Any], goal: Mapping[str, Any]) -> dict[str, list[float]]:
+    """What each rival of a small size keeps of both measures of all features on the test rows; empty where that is not
+    known."""
+    of = {(entry["arm"], entry["k"]): entry["scores"] for entry in summary.get("leaderboard", ())}
+    found: dict[str, list[float]] = {}
+    for arm, k in goal["rivals"].items():
+        pairs = [
+            (of.get((arm, k), {}).get(name, {}).get(TEST), each.get("base")) for name, each in goal["shares"].items()
+        ]
+        found[arm] = [value / base for value, base in pairs if value is not None and base]
+        if len(found[arm]) < len(pairs) or summary["verdict"]["basis"] != TEST_ROWS:
+            found[arm] = []
+    return found
 
 
 def _changed_without_copies(verdict: Mapping[str, Any], name: str) -> tuple[int, str] | None:
@@ -268,7 +291,9 @@ def _than(name: str, goal: dict[str, Any]) -> str:
         constant = SAME_ROWS if is_near(goal["measure"]) else CONSTANT
         other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else constant
         rivals = f" and the best rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
-        parts.append(f" than {ALL_FEATURES + rivals if base['arm'] == ALL_FEATURES else other}")
+        own = goal.get("reads_features") and not is_near(goal["measure"])  # beside a ridge on the same features
+        features = f"{'a linear model of ' * bool(own)}{ALL_FEATURES}{rivals}"
+        parts.append(f" than {features if base['arm'] == ALL_FEATURES else other}")
         parts.append(", by less than matters" * (goal["gain"] <= (goal.get("margin") or 0.0)))
     if place_of_rival(goal) == AHEAD:
         parts.append(f"; a rival {'that merely sorts rows by class ' * merely_sorts(goal)}is ahead")
@@ -338,7 +363,8 @@ def one_axis(summary: Mapping[str, Any]) -> str:
     ours = [entry for entry in summary.get("leaderboard", ()) if not entry["rival"] and entry["k"] == MAP_SIZE]
     if not ours or "map" in summary["verdict"]["goals"] or any(entry["components"] > 1 for entry in ours):
         return ""
-    return "No map is judged: the training rows give every method one axis"
+    names = list(dict.fromkeys(entry["arm"] for entry in ours))
+    return f"No map is judged: {and_words(names)} give{'s' * (len(names) == 1)} one axis"
 
 
 def judged_labels(summary: Mapping[str, Any]) -> str:
@@ -370,7 +396,9 @@ def answers_words(summary: Mapping[str, Any]) -> str:
     else:
         common = "no" if never <= 0.5 else "yes"
         answers, constant = "the answers", f"always “{common}” would be wrong in {per_cent(min(never, 1 - never))}"
-    return f"On the test rows {per_cent(wrong)} of {answers} are wrong; {constant}."
+    half = summary["verdict"].get("wrong_at_half")
+    instead = "" if half is None else f" ({per_cent(half)} with --cut 0.5)"
+    return f"On the test rows {per_cent(wrong)} of {answers} are wrong{instead}; {constant}."
 
 
 def _chosen_entry(summary: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -394,7 +422,7 @@ def fold_gap(summary: Mapping[str, Any]) -> str:
             gaps.append(f"{name} {number(score['mean'])} on the folds and {number(test)} on the test rows")
     if not gaps:
         return ""
-    return f"{label(entry)} has {and_words(gaps)}: so few numbers depend much on the rows that are fitted"
+    return f"{label(entry)} has {and_words(gaps)}, a larger difference than that between folds"
 
 
 def _sentence(name: str, goal: dict[str, Any], features: int) -> str:
@@ -408,7 +436,8 @@ def _compared(goal: dict[str, Any], features: int) -> str:
         sentences.append(f"It is {equal_to(goal['ties'])}.")
     if (rival := goal.get("rival")) and rival["value"] is not None and rival["arm"] not in goal.get("ties", ()):
         place, tried = place_of_rival(goal), TRIED * bool(goal["untried"])
-        said = f"A rival {place}" if place else f"Best rival{tried}"
+        own = {UNTOLD: place_words(place, goal)}.get(place, place)
+        said = f"A rival {own}" if place else f"Best rival{tried}"
         over = ""
         if "gain" in rival:
             over = f" It is {lead_text(-rival['gain'], rival['interval'], number, LEVEL_95, 'ours')}."
@@ -423,7 +452,8 @@ def _compared(goal: dict[str, Any], features: int) -> str:
         what = f"The best other map{TRIED * bool(goal['untried'])}"
         sentences.append(f"{what}, {label(other)}, is below that: {number(other['value'])}.")
     if other := goal.get("highest"):
-        sentences.append(f"The highest other on these rows: {label(other)}, {number(other['value'])}.")
+        text = f"{highest_words(goal)}{size_words(other)}, {number(other['value'])}"
+        sentences.append(f"The best other map on the folds is {label(goal['base'])}; {text}.")
     if kept := goal.get("kept"):
         sentences.append(_kept(kept))
     hub = goal.get("hub")
@@ -483,7 +513,8 @@ def _compressed(goal: dict[str, Any]) -> str:
     first, second = goal["shares"].items()
     size = f"{count(goal['components'])} instead of {goal['d']:,}"
     whole = goal["bytes_all_features"]
-    instead = "" if whole is None else f" instead of {whole:,}"
+    sparse = " (sparse)" * (whole is not None and whole < 4 * goal["d"])
+    instead = "" if whole is None else f" instead of {whole:,}{sparse}"
     memory = f"{goal['bytes']:,} bytes per row{instead}, stored as 32-bit numbers"
     kept = f"{_share(first[1])} of the {first[0]} and {_share(second[1])} of the {second[0]}"
     ours = label(goal)
@@ -497,8 +528,14 @@ def _compressed(goal: dict[str, Any]) -> str:
         behind = any(share["interval"] and share["interval"][1] < 1 for share in goal["shares"].values())
         sentences.append(f"{_unsure(goal, behind).capitalize()}.")
     if goal["rivals"]:
-        needs = ", ".join(label({"arm": arm, "k": k}) for arm, k in goal["rivals"].items())
-        sentences.append(f"Rivals that lose no more than counts as level on the folds: {needs}.")
+        parts = {
+            arm: " and ".join(f"{100 * each:.0f} %" for each in goal["rival_shares"][arm]) for arm in goal["rivals"]
+        }
+        needs = [
+            f"{label({'arm': arm, 'k': k})}{f' ({parts[arm]})' * bool(parts[arm])}" for arm, k in goal["rivals"].items()
+        ]
+        on = " (in brackets what they keep on the test rows)" * any(parts.values())
+        sentences.append(f"Rivals that lose no more than counts as level on the folds{on}: {', '.join(needs)}.")
     return " ".join(sentences)
 
 

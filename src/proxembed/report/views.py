@@ -17,7 +17,7 @@ from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
 
 from .next_steps import Run
-from .plain_words import measure_words
+from .plain_words import measure_words, size_words
 from .sections import SHOWN_LABELS, unit_square
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
@@ -110,7 +110,8 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
         if saved := summary.get("saved"):
             found.append({"what": "Saved model", "value": saved["arm"], "note": "a rival, which is better"})
         own = bool(best.get("reads_features")) and not is_near(primary)
-        size = f"k = {k} component{'s' * (k != '1')}"
+        few = not chosen and "components" in best and best["components"] != best["k"]
+        size = size_words(best).removeprefix(" at ") if few else f"k = {k} component{'s' * (k != '1')}"
         found.append({"what": what, "value": name, "note": size + "; it predicts without these" * own})
         test = best["scores"][primary]["test"]
         if test is None:
@@ -146,6 +147,7 @@ def _place(value: float | None, low: float, high: float) -> float | None:
     return None if value is None else round(100 * (value - low) / (high - low), 2)
 
 
+WITHOUT_LABELS = ("PCA", "LSI")  # titles of maps
 MOVED = {GROUPS: ", which exchange the labels of whole groups", TIMES: ", which move all labels on along time"}
 
 
@@ -384,7 +386,11 @@ def choice_text(summary: dict[str, Any]) -> str:
         return ""
     several, kept = choice["configurations"] > 1, choice["anchored"]
     best = f", the best of {choice['configurations']} configurations" * (several and not kept)
-    another = " Another one was ahead by less than a standard error, which does not replace it." * kept
+    ahead = choice.get("ahead") or "Another one"
+    another = (
+        f" {ahead} was ahead by less than one standard error; {choice['method']} is kept unless another is ahead by "
+        "more."
+    ) * kept
     compared = len(summary.get("folds", ()))
     beside = f" (other folds than the {compared} of the comparison)" if compared else ""
     return (
@@ -493,7 +499,8 @@ def _lower_map(summary: dict[str, Any], found: dict[str, Any]) -> str:
 
 def best_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> dict[str, Any] | None:
     """``title`` and ``score`` of the best map that is laid out from all components and was not compared, where it is
-    above the map that was judged; ``found``: the section of maps of a record."""
+    above the map that was judged, and ``without_labels`` that of PCA or LSI, where this is above it, too; ``found``:
+    the section of maps of a record."""
     verdict = summary["verdict"]
     if verdict.get("asked") == "map" or "map" not in verdict["goals"]:
         return None
@@ -502,7 +509,10 @@ def best_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> dict[str, A
     best = max(laid_out, key=lambda each: each.get("score") or 0.0, default=None)
     if best is None or (best.get("score") or 0.0) <= verdict["goals"]["map"]["value"]:
         return None
-    return {"title": best["title"], "score": best["score"]}
+    plain = [each for each in laid_out if each["title"] in WITHOUT_LABELS and each is not best]
+    above = [each for each in plain if (each.get("score") or 0.0) > verdict["goals"]["map"]["value"]]
+    more = {"without_labels": {key: above[0].get(key) for key in ("title", "score", "kept")}} if above else {}
+    return {"title": best["title"], "score": best["score"], **more}
 
 
 def _above_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> str:

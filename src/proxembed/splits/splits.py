@@ -26,6 +26,7 @@ from proxembed.targets.values import sparse_labels
 from .stratification import parts_along, stratified_parts
 
 SPLIT_KINDS = ("auto", "stratified", "groups", "time")
+NO_TEST_ROWS = "No test rows are named"  # begins the note of a data set of which some are drawn
 LEAST_GROUPS = 5  # of scored rows, for a verdict: intervals of fewer hang on one or two of them
 FRAME_ROWS = 10_000  # by which the models of folds of blocks are carried onto that of all rows
 FOLDS = Param(low=2, integer=True)

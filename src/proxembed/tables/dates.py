@@ -16,11 +16,12 @@ WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 DAY_NAMED = re.compile(rf"{WEEKDAY}{DAY}\.?[\s-]*([a-z]{{3,9}})\.?[\s,-]*(\d{{4}}|\d\d){TIME}", re.I)
 MONTH_NAMED = re.compile(rf"{WEEKDAY}([a-z]{{3,9}})\.?[\s-]*{DAY},?[\s-]+(\d{{4}}){TIME}", re.I)
-NUMBERED_MONTH = re.compile(r"(\d{4})(?:[/-](?=\d\d)|[Mm])(\d{1,2})", re.ASCII)
-NAMED_MONTH = re.compile(r"([a-z]{3,9})\.?[\s,-]*(\d{4})|(\d{4})[\s,-]*([a-z]{3,9})", re.I | re.ASCII)
+YEAR = r"((?:1[6-9]|20)\d\d)"  # beside which no day tells a date from a code such as 1200-10
+NUMBERED_MONTH = re.compile(rf"{YEAR}(?:[/-](?=\d\d)|[Mm])(\d{{1,2}})", re.ASCII)
+NAMED_MONTH = re.compile(rf"([a-z]{{3,9}})\.?[\s,-]*{YEAR}|{YEAR}[\s,-]*([a-z]{{3,9}})", re.I | re.ASCII)
 SHORT_MONTH = re.compile(r"([a-z]{3})-'?(\d\d)", re.I | re.ASCII)  # Dec-11, of 2011
-QUARTER = re.compile(r"[Qq]([1-4])[\s/-]*(\d{4})|(\d{4})[\s:/-]*[Qq]([1-4])", re.ASCII)
-WEEK = re.compile(r"(\d{4})[\s-]*W(\d{2})", re.ASCII)
+QUARTER = re.compile(rf"[Qq]([1-4])[\s/-]*{YEAR}|{YEAR}[\s:/-]*[Qq]([1-4])", re.ASCII)
+WEEK = re.compile(rf"{YEAR}[\s-]*W(\d{{2}})", re.ASCII)
 TIME_BEFORE_YEAR = re.compile(  # as Twitter and C write it
     rf"{WEEKDAY}([a-z]{{3}})\s+(\d{{1,2}})\s+(\d{{1,2}}:\d{{2}}(?::\d{{2}})?)((?:\s+(?:[+-]\d{{4}}|[a-z]{{3,5}}))?)\s+(\d{{4}})",
     re.I | re.ASCII,
@@ -31,6 +32,11 @@ FULL_MONTHS = ("january february march april may june july august september octo
 HALF = r"([AaPp]\.?[Mm]\.?)"
 CLOCK = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*{HALF}?|(\d{{1,2}})\s*{HALF}", re.ASCII)
 DURATION = re.compile(r"(?:(\d+) days?,? )?(?:(\d+):(?=\d\d:))?(\d+):([0-5]\d(?:\.\d+)?)", re.ASCII)
+TIME_NAME = re.compile(
+    r"(?:^|[\W_])(?:(?:\w*time|\w*zeit|\w*dauer|duration|lap|split|elapsed|pace|minute|min|sec|second|hour)s?)(?:$|[\W_])"
+    r"|[a-z](?:Time|Duration|Lap)(?![a-z])",
+    re.IGNORECASE,
+)
 LATEST_OF_TWO = 68  # a year of two digits up to this one is 20xx, as in POSIX
 
 
@@ -110,6 +116,12 @@ def _iso(word: str) -> datetime | None:
     return _at(year, _month(name), day, part.groups()[3:])
 
 
+def named_zone(words: Sequence[str]) -> str | None:
+    """A zone such as EST, whose offset is not known, with which a time ends, or stands before a year; None for none."""
+    zones = (re.search(r"\s(?!UTC|GMT)([A-Z]{3,5})(?:\s+\d{4})?$", word) for word in words if ":" in word)
+    return next((zone[1] for zone in zones if zone is not None), None)
+
+
 def _zone(hours: str | None, minutes: str | None) -> timezone:
     """An offset from UTC, such as -05 and 30; that of a zone that is named counts as 0."""
     ahead = timedelta(hours=abs(int(hours or 0)), minutes=int(minutes or 0))
@@ -129,6 +141,11 @@ def _first_day(word: str) -> datetime | None:
     if part := WEEK.fullmatch(word):
         return datetime.fromisocalendar(int(part[1]), int(part[2]), 1)
     return None
+
+
+def is_numbered_month(word: str) -> bool:
+    """Whether a word is a year and the number of a month, such as 2024-12, which may be a code."""
+    return NUMBERED_MONTH.fullmatch(word) is not None
 
 
 def _is_season(word: str) -> bool:
@@ -197,6 +214,17 @@ def clock_style(words: Sequence[str]) -> str | None:
         return "clock"
     lasting = bool(words) and all(minutes(word) is not None for word in words)
     return "duration" if lasting and any(hours(word) is None for word in words) else None
+
+
+def lasts(words: Sequence[str]) -> bool:
+    """Whether durations are no ratios, scores or angles: they have days or decimals, or hours in some cells alone."""
+    parts = [part for part in map(DURATION.fullmatch, words) if part is not None]
+    return any(part[1] or "." in part[4] for part in parts) or len({part[2] is None for part in parts}) > 1
+
+
+def time_name(name: str) -> bool:
+    """Whether a column name says that its cells are times."""
+    return TIME_NAME.search(name) is not None
 
 
 def clock_misfits(words: Sequence[str]) -> list[int]:

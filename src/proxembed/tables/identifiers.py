@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cells import truth_words
-from .quantities import LEADING_ZERO
+from .quantities import LEADING_ZERO, NumberWords
 
 FEWEST_OWNERS = 10  # different values of an identifier, and rows of numbered rows
 WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
-COUNTED = re.compile(r"[\d.,]+\s*(?:[-\u2013]\s*[\d.,]+|\+)?", re.ASCII)  # a number, a range or at least so many
+COUNTED = re.compile(r"[\d.,]+\s*(?:[-\u2013]\s*[\d.,]+|\+)?", re.ASCII)  # a number, a range or a lower bound (10+)
 NUMBERED_WORD = re.compile(r"[^\W\d]+[ _#-]*\d+")
 ID_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|index|row|nr)$)|[a-z](?:ID|Id)$")
 ROW_NAMES = re.compile(r"Unnamed: 0(?:\.\d+)?|row[\W_]?names?", re.IGNORECASE)  # as pandas and R write them
 CODES = frozenset("code codes zip zipcode zipcodes postcode plz fips naics areacode".split())  # of places and kinds
-WORD = re.compile(r"[^\W\d_]{3,}")
+WORD = re.compile(r"[a-z]{3,}")  # unlike the name of a person
 IDS = frozenset({"id", "identifier", "uuid", "guid"})
 NUMBERINGS = IDS | {"nr", "no", "num", "number", "nummer", "name", "code", "key", "hash", "index", "ref"}
 COUNTS = frozenset({"no", "num", "number"})  # which beside a plural count
@@ -90,8 +90,15 @@ def is_id_name(name: str) -> bool:
 
 
 def code_name(name: str) -> bool:
-    """Whether a column name says that its whole numbers are codes, such as zip codes."""
-    return bool(CODES.intersection(_words(name)[-1:]))
+    """Whether a column name says that its whole numbers are codes, such as zip codes, and not lines of code."""
+    words = _words(name)
+    return bool(CODES.intersection(words[-1:])) and "of" not in words
+
+
+def are_decimals(words: Sequence[str]) -> bool:
+    """Whether all cells are numbers, some with decimals, and none with a leading zero as codes have."""
+    bare = NumberWords(words).simple and not any(map(LEADING_ZERO.match, words))
+    return bool(bare) and not all(map(WHOLE.fullmatch, words))
 
 
 def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -> bool:
@@ -113,7 +120,7 @@ def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -
 
 
 def is_answer(words: Sequence[str]) -> bool:
-    """Whether the cells of a column are yes and no, 1 and 0, or two words."""
+    """Whether the cells of a column are yes and no, 1 and 0, or two words in small letters."""
     if truth_words(words) is not None or len(words) == 2 and all(map(WORD.fullmatch, words)):
         return True
     return all(map(WHOLE.fullmatch, words)) and set(map(float, words)) <= {0.0, 1.0}

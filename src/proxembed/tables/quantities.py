@@ -152,13 +152,20 @@ class NumberWords:
             return ""
         units = Counter(part.unit for part in self.parts if part is not None)
         scales = set(map(_scale, units))
-        own = {unit for unit, _ in scales - {("", "")}}
-        factors = {factor for _, factor in scales}
-        several = len(factors - {""}) > 1 or len(factors) > 1 and factors & {"k", "K"}
-        money = factors - {""} and all(map(CURRENCY.fullmatch, own))  # whose new cells may have another factor
-        if len(own) == 1 and (several or money):
+        own, factors = {unit for unit, _ in scales - {("", "")}}, {factor for _, factor in scales} - {""}
+        money = factors and all(map(CURRENCY.fullmatch, own))  # whose new cells may have another factor
+        if len(own) == 1 and (money or own == {""} and self._has_factors(factors)):
             return own.pop() + SCALED
         return max(units, key=units.__getitem__, default="")
+
+    def _has_factors(self, factors: set[str]) -> bool:
+        """Whether k, M and bn after numbers without a unit are factors, and not carats, sizes or kelvins: k stands
+        beside M or beside numbers below 1000, and some have decimals."""
+        parts = [part for part in self.parts if part is not None]
+        decimals = any(part.unit and not part.digits.isdigit() for part in parts)
+        small = all(len(re.split("[.,]", part.digits)[0]) < 4 for part in parts)
+        several = factors & {"M", "bn"} or any(not part.unit for part in parts)
+        return bool(factors & {"k", "K"} and several) and decimals and small and "B" not in factors
 
     def misfits(self, style: str) -> list[int]:
         """The places of the words that are not numbers of the style in the unit of most; zero needs no unit."""

@@ -18,12 +18,25 @@ from scipy.special import bdtrc
 
 from .cells import is_empty, scale_steps, truth_words
 from .column import CellError, Column, is_missing, is_real, word_of
-from .dates import clock_misfits, clock_style, date_misfits, date_style, either_order, has_short_years, hours
+from .dates import (
+    clock_misfits,
+    clock_style,
+    date_misfits,
+    date_style,
+    either_order,
+    has_short_years,
+    hours,
+    is_numbered_month,
+    lasts,
+    named_zone,
+    time_name,
+)
 from .identifiers import (
     FEWEST_OWNERS,
     ID_NAME,
     ROW_NAMES,
     WHOLE,
+    are_decimals,
     code_name,
     first_row_number,
     grouping,
@@ -37,7 +50,7 @@ from .identifiers import (
 )
 from .lists import listed
 from .notes import LeftOut, few_notes
-from .quantities import ANY_GROUPS, LEADING_ZERO, STYLE_WORDS, NumberWords, table_style
+from .quantities import ANY_GROUPS, LEADING_ZERO, SCALED, STYLE_WORDS, NumberWords, table_style
 from .rows import TableRows
 
 MISSING_CODES = (99, 999, 9999, 99999)
@@ -208,10 +221,10 @@ def _owner(cells: DistinctCells, style: str) -> Reading | None:
     bare = bool(words) and not any(re.search(r"\s", word) for word in words)
     numbered = all(map(str.isdigit, words)) and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
     known = int(cells.counts.sum())
-    row_names = bool(words) and ROW_NAMES.fullmatch(cells.name) is not None and date_style(words) is None
-    unique = cells.distinct and (
-        named or row_names or bare and (numbered or is_id_name(cells.name) or _tokens(cells, style))
-    )
+    by_name = bool(words) and not are_decimals(words) and date_style(words) is None
+    row_names = by_name and ROW_NAMES.fullmatch(cells.name) is not None
+    id_name = by_name and bare and is_id_name(cells.name)
+    unique = cells.distinct and (named or row_names or id_name or bare and (numbered or _tokens(cells, style)))
     if unique or named and n == known >= FEWEST_OWNERS:
         note = f"{cells.name} is an id (all different) and not a feature (id={cells.name!r} names the rows by it)"
         return _reading(cells, "id, left out", None, note=LeftOut(note), options=(("id", cells.name),), role="id")
@@ -334,7 +347,8 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         options, instead = tuple(("missing", f"{code:g}") for code in codes), (("missing", "none"),)
         return _reading(cells, "number", column, problem=problem, options=options, instead=instead)
     marks = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style))
-    return _reading(cells, "number" + (f" in {unit.strip()}" if unit else "") + marks, column)
+    words = "number" if not unit else f"number{unit}" if unit == SCALED else f"number in {unit}"
+    return _reading(cells, words + marks, column)
 
 
 def _target(cells: DistinctCells, style: str, asks: bool) -> Reading:
@@ -354,6 +368,9 @@ def _no_numbers(cells: DistinctCells, style: str) -> tuple[str, str, int]:
     """What cells are that were to be numbers, the remedy, and the place of the first cell at fault."""
     if (dates := _dates(cells)) is not None and dates.column is not None:
         return "holds dates", f"write numbers, such as days since the first date, or {AS_LABELS}", 0
+    if cells.words and (clock := _clocks(cells)) is not None and clock.column is not None:
+        kind, measure = clock.words.split("; ")[0].split(", in ")
+        return f"holds {kind}s", f"write numbers, such as {measure}, or {AS_LABELS}", 0
     held, wrong = cells.numbers, _number_misfits(cells.numbers, style) if cells.numbers.words else []
     if not wrong or len(wrong) == len(cells.values) or not _scalar(cells):
         if (steps := scale_steps(cells.words) if len(cells.words) == len(cells.values) else None) is not None:
@@ -410,15 +427,20 @@ def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], codes: Sequ
 
 
 def _clocks(cells: DistinctCells) -> Reading | None:
-    """Clock times as hours since midnight, durations as minutes."""
+    """Clock times as hours since midnight, durations as minutes; other durations than those that can be nothing else
+    only under the name of a time."""
+    words, wrong = cells.numbers.words, list[int]()
     if not cells.words:
         style = None if any(hours(value) is None for value in cells.values) else "clock"
-    else:
-        style = clock_style(words := cells.numbers.words)
-        if style is None and _few(cells, wrong := clock_misfits(words)):
-            return _with_odd(cells, "clock time", wrong)
-    if style is None:
+    elif (style := clock_style(words)) is None:
+        wrong = clock_misfits(words)
+        if any(map(str.isdigit, "".join(words[j] for j in wrong))) or not _few(cells, wrong):
+            return None
+        style = clock_style([word for j, word in enumerate(words) if j not in wrong])
+    if style is None or style == "duration" and not (time_name(cells.name) or lasts(words)):
         return None
+    if wrong:
+        return _with_odd(cells, CLOCK_WORDS[style].partition(",")[0], wrong)
     return _reading(cells, CLOCK_WORDS[style], Column(cells.name, "number", style=style, missing=cells.missing))
 
 
@@ -494,6 +516,10 @@ def _dates(cells: DistinctCells) -> Reading | None:
     notes = ["is read with the day first; no cell shows the order"] if either_order(words, style) else []
     if has_short_years(words):
         notes.append("has years of two digits, which are read as 1969 to 2068")
+    if (month := next(filter(is_numbered_month, words), None)) is not None:
+        notes.append(f"is read as months, such as {month!r} (category={cells.name!r}: as codes)")
+    if (zone := named_zone(words)) is not None:
+        notes.append(f"has zones by name, such as {zone}, which count as UTC")
     note = f"{cells.name} {', and '.join(notes)}" if notes else ""
     return _reading(cells, DATE_WORDS[style], Column(cells.name, "date", style=style), note=note)
 

@@ -80,6 +80,7 @@ class SearchFindings:
         anchor = [self.anchored and untuned(arm, preferred) for arm in arms]
         kept = kept_by_fold(ours, values.shape[1]) if self.laid_out else None
         at, repeated = choose(values, anchor, kept), repeated_scores(values, anchor, kept)
+        ahead = ours[choose(values)]
         if known and repeated is not None:  # on the folds of the search the choice was among all that it had tried
             repeated = np.concatenate([self.repeated if self.repeated is not None else [], repeated[known:]])
         score = expected_score(repeated)
@@ -88,7 +89,8 @@ class SearchFindings:
             "k": ours[at]["k"],
             "mean": sign_of(name) * float(np.nanmean(values[at])),
             "score": None if score is None else sign_of(name) * score,
-            "anchored": at != choose(values),
+            "anchored": ours[at] is not ahead,
+            "ahead": f"{ahead['arm']} at k = {ahead['k']}" if ours[at] is not ahead else None,
             "configurations": len(leaders) if self.choice is None else self.choice["configurations"],
             "folds": values.shape[1],
         }

@@ -30,7 +30,7 @@ from proxembed.features.table import table_fit
 from proxembed.measures.outputs import SKEWED, skewness
 from proxembed.methods.table_encoder import table_and_notes
 from proxembed.params import declared
-from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
+from proxembed.splits.splits import NO_TEST_ROWS, Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.axis import axis_of
@@ -388,7 +388,7 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     if not has_test_rows(dataset):
         split = holdout_split(dataset, TEST_SHARE, seed)
         drawn = {"time": "the latest ones", "groups": "whole groups, drawn at random", "stratified": "drawn at random"}
-        note = f"No test rows are named: {len(split.held_out):,} rows were set aside as test rows, {drawn[kind]}."
+        note = f"{NO_TEST_ROWS}: {len(split.held_out):,} rows were set aside as test rows, {drawn[kind]}."
         notes = (*dataset.notes, note)
         dataset = replace(dataset, train_idx=split.train, test_idx=split.held_out, notes=notes)
     return dataset, standard_split(dataset)
@@ -398,7 +398,7 @@ def with_every_row(dataset: Dataset, folds: int) -> tuple[Dataset, Split]:
     """The data set with the split of a search on all rows, and a note that nested folds score every one of them."""
     rows = np.arange(dataset.X.shape[0])
     note = (
-        f"No test rows are named, and there are few rows: each one is held out in nested folds, {folds} in all, in "
+        f"{NO_TEST_ROWS}, and there are few rows: each one is held out in nested folds, {folds} in all, in "
         "which the whole choice is made anew."
     )
     return replace(dataset, notes=(*dataset.notes, note)), Split("all", rows, NO_ROWS)

@@ -644,8 +644,10 @@ def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunR
         raw, embedded = (held_out_precisions(record.results, dataset, *arm) for arm in ((ALL_FEATURES, None), own))
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
     record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
-    if job.nested is None and (found := best_laid_out(record.summary, record.parts["map"])):
-        record.summary["verdict"]["laid_out"] = found
+    if job.nested is None:
+        wrong, found = evidence.reliability.wrong_at_half, best_laid_out(record.summary, record.parts["map"])
+        record.summary["verdict"] |= {"wrong_at_half": wrong} if np.isfinite(wrong) else {}
+        record.summary["verdict"] |= {"laid_out": found} if found else {}
         record.summary.update(worded(record.summary, run=run_of(job)))
 
 

@@ -70,16 +70,13 @@ OVERHEAD = 3.0  # work of reading, drawing and writing the page
 WRITTEN = 5e-4  # work of each of thousands of labels in the record, the page and the model
 STARTING = 2.0  # work of a process that starts, which imports the libraries
 RESERVE = 0.15  # of the work, for what is forecast too low
-LITTLE = 0.02  # of a job, up to which more comes before other things after the search
+LEAST_SAVING = 0.02  # of the work; a cut after the search that saves less is not made
 GROWTH = 5.0  # of a job by one more anchor, up to which this comes before other things
 SHARES = 0.3, 0.15  # of the work, for the search, whatever its anchors cost
 LEADERS = 3
 SEARCHED = "share", "rows", "test_rows", "prototypes", "bases", "anchors", "outer", "weights"  # of a search
 SEARCHED_AGAIN = "folds", "sizes"  # on which the searches inside nested folds rest, too
 CHECKED = "shuffles", "diagnosis", "layouts"  # of what follows the comparison
-CHOOSING = "leaders", "sizes", "folds"  # what the choice rests on
-# What waits for which cuts to come back.
-WAITING = {"shuffles": ("diagnosis",), "leaders": ("decisions", "leading"), "decisions": ("leading",)}
 LESS: dict[str, Any] = {"leaders": 1, "decisions": False}  # of few rows, before fewer of them are held out
 OUTER_FOLDS = 5  # of one repeat of nested folds
 TEST_ROWS = 4000, 1000
@@ -287,25 +284,14 @@ class Plan:
         if sum(forecast(cuts).values()) <= self.planned:  # else what was settled stays
             self.cuts, self.phases = cuts, forecast(cuts)
 
-    def _fitting(self, whole: Cuts, steps: Iterable[dict[str, Any]], work: Callable[[Cuts], float]) -> Cuts:
-        """The richest link that fits of a chain whose order does not depend on the budget, or else its cheapest one. It
-        begins with all of the steps, which are taken back one by one, the last one first. What adds little comes before
-        others, even to a job above the budget. Once the choice rests on all that it may, rivals come before dearer
-        steps, so that none is missing that fits into what is left."""
-        made = _single_steps(whole, steps)
-        cuts = _with_steps(whole, made)
-        spent = work(cuts)
-        while made:
-            fewer = [[each for each in made if each is not last] for last in _next_back(made)]
-            links = [_with_steps(whole, each) for each in fewer]
-            added = [work(link) - spent for link in links]
-            little = [i for i, more in enumerate(added) if more <= LITTLE * spent]
-            cheaper = [i for i, link in enumerate(links) if link.left_out != cuts.left_out and added[i] <= added[0]]
-            chosen = not any(name in CHOOSING for step in made for name in step)
-            i = little[0] if little else min(cheaper if chosen else (), key=added.__getitem__, default=0)
-            if not little and spent + added[i] > self.planned:
+    def _fitting(self, cuts: Cuts, steps: Iterable[dict[str, Any]], work: Callable[[Cuts], float]) -> Cuts:
+        """The cuts with as many of the steps as the budget needs, but for those that save little."""
+        for step in steps:
+            present, fewer = work(cuts), replace(cuts, **step)
+            if present <= self.planned:
                 break
-            made, cuts, spent = fewer[i], links[i], spent + added[i]
+            if present - work(fewer) >= LEAST_SAVING * self.work:
+                cuts = fewer
         return cuts
 
     @property
@@ -517,8 +503,8 @@ class Plan:
         """Work of the fits of a rival on one split; a forest grows on some rows and places all."""
         if not entrant.work:
             return entrant.rival.work(entrant.arm.estimator, shape, cuts.forest)
-        facts = entrant.facts._replace(shape=shape, forest_rows=min(cuts.forest, entrant.facts.forest_rows))
-        return entrant.rival.forecast(facts) / facts.splits
+        work = entrant.work * _grown(entrant, cuts, self.shape.n)
+        return work / self.rival_limits["splits"] * shape.n / self.shape.n
 
     def _features(self, n: int, m: int) -> float:
         """Work of reading all features: ridge, neighbours, average precision."""
@@ -653,32 +639,10 @@ def _capped(estimator: Any, cuts: Cuts) -> Any:
     return type(estimator)(n_prototypes=cuts.prototypes)
 
 
-def _single_steps(whole: Cuts, steps: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Steps that each leave out one rival, or change other cuts, without those that change nothing."""
-    found: list[dict[str, Any]] = []
-    for step in steps:
-        known = {name for each in found for name in each.get("left_out", ())} | {*whole.left_out}
-        further = [{"left_out": (name,)} for name in step.get("left_out", ()) if name not in known]
-        changes = replace(_with_steps(whole, found), **step) != _with_steps(whole, found)
-        found += further if "left_out" in step else [step] * changes
-    return found
-
-
-def _with_steps(whole: Cuts, steps: Iterable[dict[str, Any]]) -> Cuts:
-    """The cuts with single steps, in their order."""
-    for step in steps:
-        whole = replace(whole, **step | {"left_out": (*whole.left_out, *step.get("left_out", ()))})
-    return whole
-
-
-def _next_back(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps that may be taken back next, the last one first: each rival, and cuts that wait for no later one."""
-    found, waiting = [], set[str]()
-    for step, (name,) in zip(reversed(steps), reversed(steps), strict=True):
-        if name == "left_out" or name not in waiting:
-            found.append(step)
-        waiting |= {name, *WAITING.get(name, ())}
-    return found
+def _grown(entrant: Entrant, cuts: Cuts, n: int) -> float:
+    """The part of the rows of its forest that the cuts leave a rival; 1 without a forest."""
+    own = hasattr(entrant.arm.estimator, "max_rows")
+    return min(cuts.forest, n) / min(FOREST_ROWS, n) if own else 1.0
 
 
 def _cumulated(cuts: Cuts, steps: Iterable[dict[str, Any]]) -> list[Cuts]:

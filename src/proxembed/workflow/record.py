@@ -16,6 +16,7 @@ from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.evaluate.evidence import Evidence, OutputPlane, output_evidence
 from proxembed.evaluate.measured import measured_section
 from proxembed.evaluate.results import RIDGE, Results, measure_name, predictions_npz
+from proxembed.evaluate.scoring import distances_predict
 from proxembed.execute.atomic_files import alone_in, check_place, write_whole, written_place
 from proxembed.execute.executor import own_configuration
 from proxembed.measures.measures import Q2
@@ -243,8 +244,8 @@ def saved_model(
     source = source_of(dataset)
     arrays: dict[str, Any] = {}
     if not sparse.issparse(Z):
-        arrays, frame = {"Z": Z}, frame_of(Z if fitted_on is dataset else embedding.transform(fitted_on.X))
-        arrays, source = arrays | frame, source | {FRAME: frame}
+        frame = frame_of(embedding, fitted_on, Z if fitted_on is dataset else embedding.transform(fitted_on.X))
+        arrays, source = {"Z": Z} | frame, source | ({FRAME: frame} if frame else {})
     files = model_files(model, folder / MODEL, source=source, card=card)
     written = {path.name: content for path, content in files.items()}
     if not arrays:
@@ -254,8 +255,14 @@ def saved_model(
     return written | {EMBEDDING: npz_bytes(arrays)}
 
 
-def frame_of(Z: Any) -> dict[str, Any]:
-    """What makes plain cosines those of the leaderboard, of the rows of a fit, as plain data."""
+def frame_of(embedding: Any, dataset: Any, Z: Any) -> dict[str, Any]:
+    """What makes plain cosines those of the leaderboard, of the rows of a fit; empty where neighbours are
+    judged by distances, or the rows are sparse."""
+    by_distance = dataset.outputs is not None and distances_predict(
+        getattr(embedding, "steps", [("", embedding)])[-1][1]
+    )
+    if by_distance or sparse.issparse(Z):
+        return {}
     mean, constant = cosine_frame(Z)
     return {"mean": mean.tolist(), "constant": constant}
 
@@ -265,8 +272,9 @@ def kept_model(model: Any, name: str, fitted_on: Any, folder: Path, summary: dic
     """A second model of the leaderboard with its card, as files."""
     told = f"This is the row {name} of the leaderboard, which was kept beside the saved model."
     card = model_card(model, fitted_on, {**summary, "verdict": {"goals": {}, "text": told, "note": ""}}, command)
-    Z = embedding_part(model).transform(fitted_on.X)
-    source = source_of(fitted_on) | ({} if sparse.issparse(Z) else {FRAME: frame_of(Z)})
+    embedding = embedding_part(model)
+    frame = frame_of(embedding, fitted_on, embedding.transform(fitted_on.X))
+    source = source_of(fitted_on) | ({FRAME: frame} if frame else {})
     files = model_files(model, folder / KEPT[0], source=source, card=card)
     return {path.name: content for path, content in files.items()}
 
@@ -364,7 +372,7 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
             evidence.calibration,
             prevalence(dataset, evidence.rows if scored is None else scored),
         ),
-        "reliability": reliability_section(*evidence.reliability),
+        "reliability": reliability_section(*evidence.reliability[:5]),
     }
 
 

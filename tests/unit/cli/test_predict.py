@@ -89,7 +89,7 @@ def test_a_cut_of_the_probability_takes_the_place_of_that_of_the_model(made, tmp
     with np.load(tmp_path / "y.npz") as decided:
         np.testing.assert_array_equal(decided["Y"], model.predict_proba(X[:9]) > 0.5)
     own = program("predict", made / "model.skops", made / "new.csv", "-o", tmp_path / "y.csv")
-    assert "its cut: that of largest F1" in own.output and "--cut 0.5" in own.output
+    assert "their cuts of largest F1" in own.output and "--cut 0.5" in own.output
     both = program(
         "predict", made / "model.skops", made / "new.csv", "--cut", 0.5, "--scores", "-o", tmp_path / "n.csv"
     )

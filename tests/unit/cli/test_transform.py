@@ -1,6 +1,7 @@
 """`proxembed transform`: new rows by their column names, the same numbers in every format, refusals in one line."""
 
 import csv
+import io
 import json
 import os
 import sys
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import FunctionTransformer
 
-from proxembed import PCA, fit_on
+from proxembed import OPLS, PCA, fit_on
 from proxembed.data import Dataset
 from proxembed.measures.neighbors import cosine_frame, framed
 from proxembed.methods.pipeline import source_of
@@ -160,5 +161,19 @@ def test_vectors_whose_plain_cosines_are_those_of_the_search(tmp_path, made):
     Z = model[:-1].transform(X)
     with np.load(tmp_path / "c.npz") as arrays:
         np.testing.assert_allclose(arrays["Z"], framed(Z[:9], *cosine_frame(Z)))
+    succeeded(program(*given, tmp_path / "c.csv", "--cosine"))
+    assert (tmp_path / "c.csv").read_text().startswith("z0,z1,constant\n")
     refused(program("transform", made / "model.skops", made / "new.csv", "--cosine", "-o", tmp_path / "n.csv"),
             "does not record the mean of its rows", "leave --cosine out")  # fmt: skip
+
+
+def test_a_model_whose_neighbours_are_judged_by_distance_has_no_cosines(tmp_path):
+    dataset = Dataset.from_targets(X, X[:, :2] @ [[1.0, 2.0], [0.5, -1.0]] + 1e-3 * X[:, 2:4])
+    model = fit_on(OPLS(n_components=2), dataset)
+    files = saved_model(model, dataset, dataset, tmp_path, None, "x")
+    (tmp_path / "model.skops").write_bytes(files["model.skops"])
+    with np.load(io.BytesIO(files["embedding.npz"])) as arrays:
+        assert "Z" in arrays and "mean" not in arrays
+    np.savez(tmp_path / "new.npz", X=X[:9])
+    given = "transform", tmp_path / "model.skops", tmp_path / "new.npz", "--cosine", "-o", tmp_path / "c.npz"
+    refused(program(*given), "neighbours are found by cosine", "leave --cosine out")

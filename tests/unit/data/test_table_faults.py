@@ -428,6 +428,10 @@ def test_a_text_without_words_that_repeat_is_refused_where_it_is_encoded(tmp_pat
         ({"tags": [f"t{j};u" for j in range(12)], "answer": "ynynynynynyn"}, "tags", ["answer"]),
         ({"a": "ynynynynynyn", "b": range(12), "c": "ynynynynynyn", "d": "010101010101"}, "c d", ["a"]),
         ({"kind": "aabbccddeeff"[::-1] * 3, "half": [0.5, 1, 2] * 12, "four": [1, 2, 3, 4] * 9}, "kind", ["four"]),
+        ({"a": "u" * 12, "species_id": "aaaabbbbcccc"}, "species_id", []),
+        ({"a": "uuuuvvvvwwww", "species_id": "aaaabbbbcccc"}, "species_id", ["a"]),
+        ({"a": range(30), "who": [f"w{j}" for j in range(30)]}, "", []),
+        ({"a": range(12), "month": ["May 2020", "June 2020"] * 6}, "month", []),
         ({"age": range(12), "name": "abcdefghijkl", "one": "a" * 12, "four": [1, 2, 3, 4, 5, 6] * 2}, "", []),
     ],
 )
@@ -453,6 +457,15 @@ def test_a_last_column_of_numbers_is_proposed_as_a_target(tmp_path):
     with pytest.raises(DataError, match="no labels are named") as caught:
         read(tmp_path / "t.csv")
     assert caught.value.options == (("labels", "kind"),) and caught.value.instead == ((("targets", "price"),),)
+
+
+@pytest.mark.parametrize("cells", [["3.5", "4"], ["5 mg", "7 mg"], ["3 star", "4 star"]])
+def test_a_last_column_of_few_measurements_is_proposed_as_a_target(tmp_path, cells):
+    (tmp_path / "t.csv").write_text("age,v\n" + "".join(f"{j},{cells[j % 2]}\n" for j in range(30)))
+    with pytest.raises(DataError, match="no labels are named") as caught:
+        read(tmp_path / "t.csv")
+    assert (caught.value.options, caught.value.instead) == ((("targets", "v"),), ())
+    assert read(tmp_path / "t.csv", columns=Columns(targets=("v",))).targets.shape == (30, 1)
 
 
 def test_without_labels_the_first_rows_tell_what_to_ask(tmp_path, monkeypatch):

@@ -119,6 +119,16 @@ def test_columns_of_row_names_are_ids(tmp_path, name, numbers):
     assert read_rows(tmp_path / "t.csv", data.source)[1][0] == ("7" if numbers else "Mazda RX 0 Wag")
 
 
+@pytest.mark.parametrize("name", ["Id", "pipe_ID", "InnerID", "Unnamed: 0"])
+def test_measurements_are_no_ids(tmp_path, name):
+    assert names(file_of(tmp_path, table(**{name: [0.0021 + j / 7 for j in range(N)]}))) == [name, "a", "b"]
+
+
+def test_two_names_of_persons_are_groups(tmp_path):
+    data = file_of(tmp_path, table(customer=["Smith", "Jones"] * (N // 2)))
+    assert names(data) == ["a", "b"] and "customer looks like groups" in data.notes[0]
+
+
 def test_row_names_that_are_dates_are_a_feature(tmp_path):
     days = pd.date_range("2024-01-01", periods=N).astype(str)
     assert file_of(tmp_path, table(rownames=days)).columns[0][1] == "date"
@@ -133,6 +143,7 @@ def test_whole_numbers_under_the_name_of_codes_are_categories(tmp_path, name):
     X, _ = read_rows(tmp_path / "new.csv", data.source)
     assert X[name].tolist() == ["98108", ""]
     assert file_of(tmp_path, table(**{name: [code + 0.5 for code in codes]})).columns[0][1] == "number"
+    assert file_of(tmp_path, table(lines_of_code=codes, k=["u", "v"] * (N // 2))).columns[0][1] == "number"
 
 
 def test_ids_with_points_and_ranges_of_owners(tmp_path):

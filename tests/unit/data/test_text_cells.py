@@ -140,6 +140,11 @@ def test_a_large_table_is_read_in_the_style_of_its_sample(tmp_path):
         ["1h30", "2h15"],
         ["5. M\u00e4rz 2024", "6. Januar 2024"],
         ["2023-24", "2024-25"],
+        ["80:20", "50:50", "75:25"],
+        ["29:26", "31:30"],
+        ["43:32:51", "12:10:05"],
+        ["16:10", "16:9", "4:3"],
+        [*(f"1:{25 * j}" for j in range(1, 4)), "1:100"],
         [f"{j},23,456" for j in range(1, ROWS + 1)],
         [f"{j % 20}h{j:02}" for j in range(ROWS)],
     ],
@@ -163,7 +168,14 @@ def test_durations_are_minutes_and_months_are_dates(tmp_path):
     assert how(data) == "duration, in minutes" and new_rows(tmp_path, data, ["75:30", "1:00:00"]) == [75.5, 60]
     with pytest.raises(DataError, match="'late' in column 'v' is not a duration such as 75:30"):
         new_rows(tmp_path, data, ["late"])
-    assert how(table(tmp_path, [f"{1960 + j}-{1 + j % 12:02}" for j in range(ROWS)])) == "date"
+    for name in ("lap", "Finish Time", "runtime"):
+        columns = {name: [f"{20 + j}:{j:02}" for j in range(40)], "y": ["u", "v"] * 20}
+        assert how(read(written(tmp_path / "t.csv", columns), "y"), name) == "duration, in minutes"
+    assert how(table(tmp_path, ["1:35.1", "0:58.25"])) == "duration, in minutes"
+    with pytest.raises(TableFaults, match="'v' holds durations: write numbers, such as minutes, or name it with lab"):
+        read(tmp_path / "t.csv", columns=Columns(targets=("v",)))
+    data = table(tmp_path, [f"{1960 + j}-{1 + j % 12:02}" for j in range(ROWS)])
+    assert how(data) == "date" and "v is read as months, such as '1960-01' (category='v': as codes)" in data.notes
 
 
 def test_factors_after_numbers_are_taken_into_account_in_new_rows(tmp_path):
@@ -179,6 +191,15 @@ def test_a_few_words_among_clock_times_are_asked_about(tmp_path):
     with pytest.raises(TableFaults, match="'v' holds 'noon' in 1 cell of 60, and clock times in the others: missing"):
         table(tmp_path, cells)
     assert how(table(tmp_path, cells, missing=("noon",))) == "clock time, in hours; 1 empty"
+    with pytest.raises(TableFaults, match="'v' holds 'DNF' in 1 cell of 60, and durations in the others: missing"):
+        table(tmp_path, ["DNF", *(f"1:{j:02}.5" for j in range(ROWS - 1))])
+    for odd, others in (("100:0", "80:20 70:30 60:40"), ("12:10", "9.5:1 8.5:1 7.5:1"), ("n.a.", "80:20 50:50 70:30")):
+        assert how(table(tmp_path, [odd, *(others.split() * ROWS)[: ROWS - 1]])).startswith("category")
+
+
+def test_time_zones_by_name_are_noted(tmp_path):
+    data = table(tmp_path, ["Jan 5, 2024 12:00 AM EST", "Jul 5, 2024 12:00 AM EDT"])
+    assert how(data) == "date" and any("zones by name, such as EST, which count as UTC" in each for each in data.notes)
 
 
 def test_years_of_two_digits_and_dates_without_a_known_order_are_noted(tmp_path):

@@ -43,6 +43,11 @@ LABEL = Columns(labels=("y",))
         ('a  b c\tn\n8   30.5  1\t"red car"\n9   31.5  2\t"blue"\n', 0, " ", ()),
         ("a\tb\tc\n1\t2\t3\n1\t\t5\t3\n", 0, " ", ()),
         ("name\tn\nJane Doe\t1\nJohn Poe\t2\n", 0, "\t", ()),
+        ("full name\tn\ty\t\nJane Doe\t1\ta\nJohn Poe\t2\tb\n", 0, "\t", ()),
+        ("name\tn\ty\nDoe,  J\t1\ta\nPoe,  K\t2\tb\n", 0, "\t", ()),
+        ("full  name\tn\nJane  Doe\t1\nJohn  Poe\t2\n", 0, "\t", ()),
+        ("full name\tn\ty\nJane Doe\t1\ta\nJane May Doe\t2\n", 0, "\t", ()),
+        ("name,a|b,n,y\nFilm,c|d,3,u\nFilm,e|f,4,v\nFilm,g|h,5,w\nFilm,i|j,6\n", 0, ",", ()),
     ],
 )
 def test_lines_before_the_header_and_the_separator(text, skipped, separator, notes):
@@ -165,9 +170,36 @@ def test_names_of_questions_in_the_second_line_of_limesurvey(tmp_path):
 
 def test_a_second_line_of_words_above_three_columns_of_numbers_is_left_out(tmp_path):
     rows = [f"{j + 1},{20 + j},{j * j},{j % 2}" for j in range(20)]
+    note = "left out: 1 line that looks like a second line of names below the header ('ID', 'AGE', 'SEX', 'default')"
     for first, found in (("ID,AGE,SEX,default", 1), ("ID,AGE,,default", 0), ("ID,AGE,7,default", 0), ("a,b,c,c", 0)):
         layout = text_layout(["X1,X2,X3,Y", first, *rows])
-        assert layout.below == found and any("1 line of codes or questions below" in n for n in layout.notes) == found
+        assert layout.below == found and any(note in each for each in layout.notes) == found
+    lines = ["X1,X2,X3,Y", "ID,AGE,SEX,default", *rows]
+    assert text_layout(lines, new_rows=True).below == 0, "no row is left out where each has to have its prediction"
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        ("run,dose,temp,y", "control,none,room,short"),  # names that are no codes
+        ("shop,q1,q2,q3", "Z,one,two,three"),  # a text above texts
+        *(
+            ("X1,X2,X3,Y", first)
+            for first in (
+                '"4,234.50","2,845.10","1,389.40","1,100.20"',
+                "$934.50,$845.10,$89.40,$1.10",
+                "80 kg,180cm,60 bpm,3 m",
+                "1:02.5,1:03.1,1:05.2,1:06.1",
+                "(12),(30),(4),(7)",
+                "n.d.,k.A.,nd,none",
+                "ID,AGE,SEX,12 kg",
+            )
+        ),
+    ],
+)
+def test_a_first_row_unlike_those_below_it_is_a_row(names, first):
+    rows = [f"{'r' + str(j) if names[0] == 's' else j},{20 + j},{j * j},{j % 2}" for j in range(20)]
+    assert text_layout([names, first, *rows]).below == 0
 
 
 @pytest.mark.parametrize(
@@ -454,7 +486,7 @@ def test_a_first_line_whose_cells_stand_again_is_asked_about(tmp_path, names, ro
 
 def test_names_that_stand_below_themselves_are_names_above_columns_of_numbers():
     rows = [f"{j},{j * j},{'alive dead'.split()[j % 2]},{'airbag none'.split()[j // 2 % 2]}" for j in range(8)]
-    for names, again in (("age,speed,dead,airbag", False), ("?,?,dead,airbag", True)):
+    for names, again in (("age,speed,dead,airbag", False), ("?,?,dead,airbag", True), ("-,x,dead,airbag", True)):
         assert text_layout([names, *rows]).again is again
 
 

@@ -137,6 +137,11 @@ def test_the_smallest_size_is_one_that_all_larger_ones_keep_too():
     ours = [entry("OPLS", k, near=v, ap=v) for k, v in sizes.items()]
     margins = Margins(0.03, entry("same", None, near=0.1, ap=0.1))  # .012
     assert smallest_keeping(ours, RAW, (AP, NEAR), margins)["k"] == 5, "2 does not keep it, so that 1 was lucky"
+    level = [*ours, entry("PLS", 5, near=0.491, ap=0.491)]
+    assert smallest_keeping(level, RAW, (AP, NEAR), margins)["arm"] == "OPLS"
+    chosen = smallest_keeping(level, RAW, (AP, NEAR), margins, ("PLS", 5))
+    assert chosen["arm"] == "PLS", "of equal sizes it is the one that is saved"
+    assert smallest_keeping(level, RAW, (AP, NEAR), margins, ("OPLS", 10))["k"] == 5
     found = goals(*ours, entry("PCA", 10, rival=True))["compress"]
     assert (found["k"], found["word"], found["bytes"], found["bytes_all_features"]) == (5, LEVEL, 20, 200)
     assert found["rivals"] == {"PCA": 10} and found["shares"][AP]["share"] == pytest.approx(0.99)

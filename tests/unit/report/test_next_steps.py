@@ -160,8 +160,9 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     assert kept["command"].endswith("--goal predict --keep-rival 'label lookup' -o 'a b-label-lookup'")
     near = told_together({"predict": BETTER, "neighbours": BETTER}, measure="Jaccard@10 (cosine kNN)")["neighbours"]
     assert near["command_note"] == (
-        "It writes six numbers per row, in NEW-embedding.npz. With 'my data.csv' in place of NEW.csv it writes those "
-        "of the rows to search among: the neighbours of a row are the rows of largest cosine."
+        "It writes five numbers per row and a constant, with which plain cosines are those judged here, in "
+        "NEW-embedding.npz. With 'my data.csv' in place of NEW.csv the same command writes the numbers of the rows to "
+        "search among: the neighbours of a row are the rows of largest cosine."
     )
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
@@ -196,6 +197,12 @@ def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get
         "; a search with --goal compress looks for the best one and saves it."
     )
     assert clause("compress", LEVEL, ("OPLS", 5)) == ""
+    scored = [{"arm": "TargetSpace", "k": 2, "scores": {AP: {"test": 0.7491}}}]
+    judged = {"best": scored, "verdict": {"basis": "test rows"}}
+    assert ", not of the saved model (TargetSpace at k = 2), which has 0.749" in clause(
+        "predict", BETTER, ("TargetSpace", 2), **judged
+    )
+    assert "which has" not in clause("predict", BETTER, ("TargetSpace", 2), best=scored)
     goals = {"compress": goal_of("compress", LEVEL, k=2), "map": goal_of("map", LEVEL)}
     with_next_steps(goals, {"dataset": {"d": 72}, "verdict": {"asked": "compress"}}, RUN)
     assert goals["compress"]["not_saved"] == "" and "saved model (OPLS at k = 2)" in goals["map"]["not_saved"]

@@ -46,7 +46,8 @@ def test_the_words_of_a_goal_are_those_of_its_verdict_and_name_no_method():
     assert told("compress", LEVEL).endswith(
         "keep 98 % of their average precision and 90 % of the agreement of their neighbours."
     )
-    assert "lose nothing" in told("compress", LEVEL, shares={AP: {"share": 1.1}, NEAR: {"share": 0.996}})
+    none = told("compress", LEVEL, shares={AP: {"share": 1.1}, NEAR: {"share": 0.996}})
+    assert "five numbers in place of all 72 features have no loss that counts, neither" in none.lower()
 
 
 def test_targets_and_sizes_are_named_as_they_are():
@@ -281,8 +282,14 @@ def test_what_a_map_was_not_compared_with_and_the_highest_other_are_named():
     base = {"arm": "FDA", "k": 2, "value": 0.58}
     best, highest = {"title": "TargetSpace", "score": 0.991}, {"arm": "PCA", "k": 2, "value": 0.65}
     text = told("map", BETTER, base=base, laid_out=best, highest=highest)
-    assert "; the highest other on these rows: PCA, .65; maps laid out from all components are drawn" in text
+    assert (
+        "; that map is the best other on the folds (FDA, .58); the highest other on the rows scored here is PCA (.65); "
+        "maps laid out from all components are drawn" in text
+    )
     assert text.endswith("were not compared: the best of these (TargetSpace) has .99.")
+    plain = {"title": "PCA", "score": 0.951, "kept": 0.556}
+    text = told("map", BETTER, base=base, laid_out=best | {"without_labels": plain})
+    assert text.endswith("(TargetSpace) has .99; that of PCA, which uses no labels, has .95 and keeps 56 %.")
     goal = {"word": BETTER, "measure": NEAR, "value": 0.89, "base": base, "arm": "OPLS", "k": 2, "laid_out": best}
     assert "(TargetSpace) has .99, the map of the verdict .89: use --goal map" in laid_out_words(goal)
     assert advice("map", goal).startswith("search with --goal map before you use a map")
@@ -295,11 +302,45 @@ def test_a_lead_that_is_not_seen_is_equal():
     )
 
 
+def test_a_lead_that_is_not_seen_is_no_clear_difference_beside_figures_that_differ():
+    rival = {"arm": "forest scores", "value": 0.7649, "gain": 0.0041, "interval": (-0.014, 0.018)}
+    text = told("predict", BETTER, rival=rival, value=0.7690)
+    assert "(.76) cannot be told from the embedding: no clear difference (from .02 behind to .01 ahead)." in text
+    assert "equal" not in text
+    ahead = {"arm": "forest scores", "value": 0.7752, "gain": -0.0042, "interval": (-0.006, -0.002)}
+    text = told("predict", BETTER, rival=ahead, value=0.771, margin=0.001)
+    assert "is ahead of the embedding by less than .01 (.00 to .01)" in text
+
+
+def test_a_rival_stands_beside_the_predictions_that_were_compared():
+    rival = {"arm": "forest scores", "value": 0.768, "gain": 0.002, "interval": (-0.014, 0.018)}
+    text = told("predict", BETTER, rival=rival, reads_features=True)
+    assert "cannot be told from the method's own predictions: equal" in text
+    ahead = told("predict", BETTER, rival=rival | {"value": 0.8, "gain": -0.03, "interval": None}, reads_features=True)
+    assert "is ahead of the method's own predictions by .03" in ahead
+    near = rival | {"value": 0.768}
+    assert "from the embedding" in told("neighbours", BETTER, rival=near, reads_features=True)
+
+
+def test_rows_needed_are_test_rows_where_the_data_name_these():
+    few = {"interval": (-0.03, 0.01), "all_rows": 808, "rows_needed": 610}
+    named = told("predict", CANNOT_TELL, **few, test_rows_named=True)
+    assert "; 610 test rows in place of 202 would be enough if the difference stayed as it is" in named
+    assert "test rows" not in told("predict", CANNOT_TELL, **few, test_rows_named=False)
+
+
 def test_of_one_yes_no_label_neighbours_are_rows_of_like_score_and_a_lookup_is_not_advised():
     lookup = {"arm": "label lookup", "value": 0.8}
     goal = {"word": BETTER, "measure": NEAR, "value": 0.77, "base": ALL, "k": 1, "components": 1, "arm": "OPLS"}
     goal |= {"margin": 0.01, "rival": lookup}
-    assert advice("neighbours", goal) == "find neighbours with label lookup."
+    assert advice("neighbours", goal) == (
+        "find neighbours with label lookup, if the rows to search among have their labels."
+    )
+    reverse = advice("neighbours", goal | {"new_rows": {"value": 0.364, "rival": 0.342}})
+    assert reverse.endswith(
+        "have their labels; else use OPLS at k = 1: among new rows it has 0.364 and label lookup 0.342."
+    )
+    assert "else" not in advice("neighbours", goal | {"new_rows": {"value": 0.342, "rival": 0.364}})
     said = advice("neighbours", goal | {"yes_no": True})
     assert said.startswith("use OPLS at k = 1 to find rows with a similar score; keep the features to find rows that")
     assert "alike in other ways" in said and "lookup" not in said
@@ -322,7 +363,7 @@ def test_small_sizes_above_all_features_in_both_measures_are_called_so():
     first = {"word": BETTER, "plain": "It predicts."}
     assert headline({"predict": first, "compress": small}).endswith("Fewer numbers are better than the features.")
     shares[AP]["interval"] = (0.99, 1.05)
-    assert "lose nothing, neither in predictions nor" in told("compress", LEVEL, shares=shares)
+    assert "have no loss that counts, neither in predictions nor" in told("compress", LEVEL, shares=shares)
     assert headline({"predict": first, "compress": small}).endswith("Fewer numbers are as good as the features.")
 
 
@@ -337,4 +378,7 @@ def test_rows_are_not_counted_where_copies_are_why_nothing_can_be_told():
     few = {"interval": (-0.03, 0.01), "all_rows": 808, "rows_needed": 610}
     text = told("predict", CANNOT_TELL, **few, without_copies=(62, "level"))
     assert "times as many" not in text
-    assert text.endswith("; without the 62 test rows that have a copy in training the verdict is “level”.")
+    assert text.endswith(
+        "; without the 62 test rows that have a copy in training the verdict is “level”, which is the one to act on "
+        "unless your new rows repeat training rows, too."
+    )

@@ -72,6 +72,34 @@ def test_what_compression_may_lose_is_said_and_rivals_stand_with_their_sizes():
     assert "Behind" not in compressed("cannot tell", ((0.92, 1.02), (0.9, 1.1)))[0]
 
 
+def test_what_rivals_of_a_small_size_keep_on_the_test_rows_stands_beside_them():
+    goal = {"measure": AP, "word": "level", "arm": "OPLS", "k": 5, "components": 5, "d": 50, "bytes": 20, "rows": 445}
+    goal |= {"bytes_all_features": 200, "rows_needed": None, "kept_on_folds": True, "rivals": {"NCA": 10, "LSI": 3}}
+    goal["shares"] = {name: {"share": 1.0, "interval": (0.99, 1.01), "base": 0.5} for name in (AP, NEAR)}
+    scores = {AP: {"test": 0.425}, NEAR: {"test": 0.51}}
+    entries = [{"arm": "NCA", "k": 10, "rival": True, "components": 10, "scores": scores}]
+    summary = {
+        "dataset": {"d": 50, "labels": 6, "single_label": False}, "folds": ["1"], "leaderboard": entries,
+        "verdict": {"basis": "test rows", "tolerance": 0.03, "lacks": None, "goals": {"compress": goal}},
+    }  # fmt: skip
+    assert worded(summary)["verdict"]["goals"]["compress"]["sentence"].endswith(
+        "Rivals that lose no more than counts as level on the folds (in brackets what they keep on the test rows): "
+        "NCA at k = 10 (85 % and 102 %), LSI at k = 3."
+    )
+
+
+def test_test_rows_that_the_data_name_are_told_from_those_drawn():
+    goal = {"measure": NEAR, "arm": "OPLS", "k": 2, "components": 2, "value": 0.7, "rival": None, "gain": 0.0}
+    goal |= {"base": {"arm": "PCA", "k": 2, "value": 0.7}, "rows_needed": 900, "interval": [-0.1, 0.1], "rows": 445}
+    goal |= {"word": "cannot tell", "margin": 0.01}
+    drawn = ["No test rows are named: 445 rows were set aside as test rows, drawn at random."]
+    for notes, said in (([], "900 test rows in place of 445"), (drawn, "about 2,100 rows in place of 1,000")):
+        data = {"d": 50, "labels": 6, "single_label": False, "n": 1000, "notes": notes}
+        verdict = {"basis": "test rows", "tolerance": 0.03, "lacks": None, "goals": {"map": dict(goal)}}
+        told = worded({"dataset": data, "folds": ["1"], "verdict": verdict})["verdict"]["goals"]["map"]["plain"]
+        assert said in told
+
+
 def test_level_is_a_success_only_with_fewer_numbers():
     assert "✓" in compressed("level")[1] and "Compress: no loss with fewer numbers</b>" in compressed("level")[1]
     same = compressed("level", components=50)[1]
@@ -207,9 +235,10 @@ def test_better_by_less_than_counts_as_level_is_said_and_a_rival_so_close_is_not
     close = {"arm": "forest scores", "k": None, "value": 0.995, "gain": 0.003, "interval": [0.001, 0.006]}
     far = close | {"value": 0.98, "gain": 0.018, "interval": [0.01, 0.03]}
     for goal, said in (
-        (better(gain=0.004), "better than all features, by less than matters"),
-        (better(rival=close), "better than all features"),
-        (better(rival=far), "better than all features and the best rival"),
+        (better(gain=0.004), "better than a linear model of all features, by less than matters"),
+        (better(rival=close), "better than a linear model of all features"),
+        (better(rival=far), "better than a linear model of all features and the best rival"),
+        (better(rival=far, reads_features=False), "better than all features and the best rival"),
     ):
         assert verdict_of("predict", goal)["goals"]["predict"]["said"] == said
 
@@ -229,6 +258,10 @@ def test_small_sizes_name_the_kind_of_numbers_and_follow_their_intervals():
         "(80 bytes per row instead of 200, stored as 32-bit numbers)" in told[0]
         and "Compress: no loss with fewer numbers<" in told[1]
     )
+    sparse = words("compress", measure=AP, word="level", arm="OPLS", k=5, components=5, d=50, bytes=20, rivals={},
+                   bytes_all_features=90, rows_needed=None, kept_on_folds=True,
+                   shares={name: {"share": 1.0, "interval": (0.99, 1.01)} for name in (AP, NEAR)})[0]  # fmt: skip
+    assert "(20 bytes per row instead of 90 (sparse), stored" in sparse and "sparse" not in told[0]
     above = compressed("level", shares=((1.01, 1.03), (1.02, 1.06)))[1]
     assert "Compress: gain with fewer numbers<" in above
 
@@ -258,8 +291,8 @@ def scored(test, mean=0.8, wrong=None, **more):
 def test_the_note_says_where_folds_and_test_rows_differ_and_of_how_many_labels_means_are():
     note = worded(scored(0.978, 0.764))["verdict"]["note"]
     assert (
-        "TargetSpace at k = 2 has Jaccard@10 (cosine kNN) 0.764 on the folds and 0.978 on the test rows: so few "
-        "numbers depend much on the rows that are fitted" in note
+        "TargetSpace at k = 2 has Jaccard@10 (cosine kNN) 0.764 on the folds and 0.978 on the test rows, a "
+        "larger difference than that between folds" in note
     )
     assert (
         "Means over labels are of at least 50 of the 53 labels: the other three have too few rows in some fold" in note
@@ -272,7 +305,7 @@ def test_the_note_says_where_folds_and_test_rows_differ_and_of_how_many_labels_m
 def test_why_no_map_is_judged_is_said():
     summary = scored(0.8)
     axis = summary["best"][0] | {"components": 1}
-    said = "No map is judged: the training rows give every method one axis"
+    said = "No map is judged: TargetSpace gives one axis"
     assert said in worded(summary | {"leaderboard": [axis]})["verdict"]["note"]
     assert said not in worded(summary | {"leaderboard": summary["best"]})["verdict"]["note"]
     assert said not in worded(summary | {"leaderboard": [axis | {"rival": True}]})["verdict"]["note"]
@@ -281,6 +314,9 @@ def test_why_no_map_is_judged_is_said():
 def test_how_many_answers_are_wrong_is_said_beside_a_constant_answer():
     one = worded(scored(0.8, wrong=0.33, labels=1, label_counts=[["churned", 5]]))["verdict"]["answers"]
     assert one == "On the test rows 33 % of the answers are wrong; always “no” would be wrong in 22 %."
+    cut = scored(0.8, wrong=0.33, labels=1, label_counts=[["churned", 5]])
+    cut["verdict"]["wrong_at_half"] = 0.19
+    assert "33 % of the answers are wrong (19 % with --cut 0.5); always" in worded(cut)["verdict"]["answers"]
     several = worded(scored(0.8, wrong=0.08, labels=50))["verdict"]["answers"]
     assert several.endswith("of the answers, one per label, are wrong; to predict no label would be wrong in 22 %.")
     assert not worded(scored(0.8, wrong=0.1, single_label=True))["verdict"]["answers"]
@@ -289,4 +325,4 @@ def test_how_many_answers_are_wrong_is_said_beside_a_constant_answer():
     assert not worded(scored(0.8, wrong=0.1, labels=50) | {"saved": {"arm": "PCA", "k": 2}})["verdict"]["answers"]
     run = Run("proxembed search t.csv --labels churned -o out", "out")
     note = worded(scored(0.8, wrong=0.33, labels=50), run=run)["verdict"]["goals"]["predict"]["command_note"]
-    assert "8 % " not in note and "33 % of the answers" in note and "--cut 0.5 predicts what is more probable" in note
+    assert "33 % of the answers" in note and "--cut 0.5 predicts what is more probable" in note

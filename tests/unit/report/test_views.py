@@ -14,6 +14,9 @@ def test_the_tile_names_the_choice_where_another_leads_on_the_folds_of_the_compa
     assert views.tiles({"summary": summary})[0]["value"] == "OPLS"
     chosen = {**summary, "choice": {"method": "Kernelized(OPLS)", "k": 2}}
     assert views.tiles({"summary": chosen})[0]["value"] == "Kernelized(OPLS)"
+    best[0] |= {"k": 52, "components": 51}
+    note = views.tiles({"summary": summary})[0]["note"]
+    assert note == "k = 52 (the training rows give 51 components)"
 
 
 def test_the_mean_of_one_configuration_is_not_that_of_a_winner():
@@ -21,6 +24,11 @@ def test_the_mean_of_one_configuration_is_not_that_of_a_winner():
     told = {n: views.choice_text({"choice": choice | {"configurations": n}}) for n in (1, 40)}
     assert " is 0.700. If" in told[1] and told[1].endswith("what is chosen scores 0.690 on the folds left out.")
     assert " is 0.700, the best of 40 configurations. If" in told[40]
+    kept = {"choice": choice | {"configurations": 3, "anchored": True, "ahead": "FDA at k = 4"}}
+    said = " was ahead by less than one standard error; OPLS is kept unless another is ahead by more."
+    assert views.choice_text(kept).endswith(f" FDA at k = 4{said}")
+    del kept["choice"]["ahead"]
+    assert views.choice_text(kept).endswith(f" Another one{said}"), "of an earlier version"
 
 
 def test_folds_of_search_and_comparison_are_told_apart():
@@ -130,7 +138,11 @@ def test_the_best_map_that_was_laid_out_and_not_compared_is_above_the_judged_one
     panels = [panel("PCA", score=0.9), panel("PCA", score=0.6, laid_out=True)]
     panels += [panel("OPLS", score=0.7, laid_out=True), panel("OPLS on shuffled labels", score=0.8, laid_out=True)]
     found = views.best_laid_out({"verdict": verdict}, {"panels": panels})
-    assert found == {"title": "OPLS", "score": 0.7}
+    assert found == {
+        "title": "OPLS", "score": 0.7, "without_labels": {"title": "PCA", "score": 0.6, "kept": None},
+    }  # fmt: skip
+    panels[1]["score"] = 0.5
+    assert "without_labels" not in views.best_laid_out({"verdict": verdict}, {"panels": panels})
     assert views.best_laid_out({"verdict": verdict | {"asked": "map"}}, {"panels": panels}) is None
     lower = {"asked": None, "goals": {"map": {"value": 0.75}}}
     assert views.best_laid_out({"verdict": lower}, {"panels": panels}) is None

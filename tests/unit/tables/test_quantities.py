@@ -158,7 +158,8 @@ def test_a_table_without_decimals_leaves_the_decimal_mark_open(columns, style):
     [
         (["\u20ac110.5M", "\u20ac565K", "\u20ac0", "\u20ac900"], "\u20ac (k, M)", [110.5e6, 565e3, 0, 900]),
         (["1.5k", "300", "2M", "1bn"], " (k, M)", [1500, 300, 2e6, 1e9]),
-        (["19M", "201k"], " (k, M)", [19e6, 201e3]),
+        (["8.7M", "201k"], " (k, M)", [8.7e6, 201e3]),
+        (["1.2k", "850"], " (k, M)", [1200, 850]),
         (["19M", "20M"], "M", [19, 20]),
         (["$5K", "$6K"], "$ (k, M)", [5000, 6000]),
         (["10,000+", "5+", "0+"], "+", [10000, 5, 0]),
@@ -170,7 +171,10 @@ def test_factors_after_numbers(words, unit, values):
 
 
 @pytest.mark.parametrize(
-    "words", [["32M", "25F"], ["32M", "25"], ["3 km", "2 mm"], ["5kg", "3"], ["12 months", "1k"], ["3+", "3-"]]
+    "words",
+    [["32M", "25F"], ["32M", "25"], ["3 km", "2 mm"], ["5kg", "3"], ["12 months", "1k"], ["3+", "3-"]]
+    + [["14K", "18K", "925"], ["300K", "310K", "290"], ["5K", "10M"], ["8M", "9B"], ["8.5M", "9B"], ["12B", "3K"]]
+    + [["2.5K", "1200"], ["5.1\u00b0K", "3"]],
 )
 def test_what_are_no_factors(words):
     assert NumberWords(words).misfits(US)

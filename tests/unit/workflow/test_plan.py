@@ -198,7 +198,7 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
 
 
 def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_named(every_rival):
-    found = planned(60.0, n=593, d=72, c=6)
+    found = planned(50.0, n=593, d=72, c=6)
     assert not {"logistic regression", "forest scores", "PCA"} & set(found.cuts.left_out) and found.cuts.left_out
     told = dict(map(tuple, cuts_told(found)["lines"]))
     named = set().union(*untried(found).values())
@@ -490,42 +490,6 @@ def test_the_known_choice_makes_room_for_what_was_cut_for_dearer_leaders():
     assert found.cuts != again and sum(found.phases.values()) <= found.planned
 
 
-@pytest.mark.parametrize(("n", "d", "c", "options"), [(6000, 36, 6, {}), (3000, 9000, 90, {"goal": "map"})])
-def test_what_fits_after_the_search_comes_back_and_more_work_never_takes_anything_away(every_rival, n, d, c, options):
-    """The same search, at budgets from too little to enough: rivals, too, that were cut for something dearer."""
-    found = planned(40.0, n, d, c, **options)
-    searched, done, leaders, before = (
-        found.cuts,
-        found._opening(found.cuts, 3 * n // 4),
-        found._likely(found.cuts),
-        None,
-    )
-    for work in (5, 100, 250, 1e5):
-        found.work, found.cuts = float(work), searched
-        found.settle([(str(i), each) for i, each in enumerate(leaders)], done)
-        cuts, room = found.cuts, found.planned - sum(found.phases.values())
-        out = {*cuts.left_out}
-        known = (
-            cuts.rows or n,
-            cuts.folds,
-            len(cuts.sizes),
-            cuts.leaders,
-            cuts.decisions,
-            cuts.forest,
-            cuts.layouts,
-            cuts.shuffles,
-        )
-        if before is not None:
-            assert out <= before[0] and all(now >= then for now, then in zip(known, before[1], strict=True)), work
-        before = out, known
-        if cuts.folds == 5 and cuts.leaders == 3 and cuts.sizes == found.sizes:
-            for name in out:
-                back = replace(cuts, left_out=tuple(each for each in cuts.left_out if each != name))
-                more = found._forecast(back, leaders, done)["comparison"] - found.phases["comparison"]
-                assert more > room, (work, name)
-    assert not out and known[1:] == (5, len(found.sizes), 3, True, 5000, True, 20)
-
-
 def test_a_search_that_took_more_than_planned_costs_no_rival_that_stays(every_rival):
     """Unless the plan had no room for them in the first place."""
     stay = {"logistic regression", "forest scores"}
@@ -620,7 +584,7 @@ def test_every_method_and_rival_has_its_cost():
 def test_spare_rivals_go_first_and_with_thousands_of_labels_those_that_go_by_labels(every_rival):
     found = planned(1e7, n=2000)
     steps = [step["left_out"] for step in (*plan._steps(found), *plan._last_steps(found)) if "left_out" in step]
-    assert "linear SVM" in steps[0] and all(set(a) < set(b) for a, b in zip(steps, steps[1:], strict=False))
+    assert steps[0][0] == "linear SVM" and all(set(a) < set(b) for a, b in zip(steps, steps[1:], strict=False))
     assert [name for name in steps[-1] if name not in steps[-4]] == [
         "logistic regression",
         "forest scores",

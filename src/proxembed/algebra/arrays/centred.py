@@ -176,7 +176,7 @@ class CentredMatrix:
         """What rounding may leave of the mean in an eigenvalue of the smaller Gram matrix."""
         if self.mean is None or self.centre is None:
             return 0.0
-        kept = rounding_of_entries(self.centre, self.shape[0], self.precision)
+        kept = rounding_of_entries(self.centre, self.shape[0])
         return kept + (rounding_of_sums(self.mean, self.shape[0]) if self.sparse else 0.0)
 
     def annihilates(self, u: np.ndarray) -> bool:
@@ -559,27 +559,14 @@ class CentredMatrix:
             row_weights = np.repeat(w[start:stop], np.diff(X.indptr[start : stop + 1]))
             yield X.indices[part], X.data[part].astype(np.float64) ** 2, row_weights
 
-    @property
-    def precision(self) -> float:
-        """The relative rounding of the entries, by their type."""
-        return float(np.finfo(self.X.dtype).eps) if self.X.dtype == np.float32 else EPS
-
-    def share_of_rounding(self, squares: np.ndarray) -> float:
-        """The largest share of the squares of a column that the rounding of entries of float32 may be; 0 for float64,
-        whose share no factor can see."""
-        if self.precision == EPS or self.centre is None or not (varying := squares > 0).any():
-            return 0.0
-        level = self.centre[varying] ** 2 / squares[varying]
-        return (16 * self.precision) ** 2 * (1.0 + self.shape[0] * float(level.max()))
-
     def take(self, index: Any) -> CentredMatrix:
         """The chosen rows, still centred by the same mean."""
         return CentredMatrix(self.X[index], self.mean)
 
 
-def rounding_of_entries(mean: np.ndarray, n: int, precision: float = EPS) -> float:
+def rounding_of_entries(mean: np.ndarray, n: int) -> float:
     """What the rounding of n rows of this mean leaves of a direction without variance, in its sum of squares."""
-    return n * (16 * precision) ** 2 * float(mean @ mean)
+    return n * (16 * EPS) ** 2 * float(mean @ mean)
 
 
 def rounding_of_sums(mean: np.ndarray, n: int) -> float:

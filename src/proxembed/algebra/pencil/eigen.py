@@ -575,6 +575,6 @@ def _left(problem: Problem, V: np.ndarray, others: np.ndarray) -> tuple[np.ndarr
     V = matmul(V, U)
     spread = np.sqrt(np.diag(problem.gram) / rows.count)
     level = spread if rows.centre is None else spread + np.abs(rows.centre)
-    entries = rows.count * (16 * rows.precision * (np.abs(V).T @ level)) ** 2
+    entries = rows.count * (16 * EPS * (np.abs(V).T @ level)) ** 2
     turned = (16 * EPS * len(V) * others[0]) ** 2 / others[-1] if len(others) else 0.0
     return values > entries + turned, V

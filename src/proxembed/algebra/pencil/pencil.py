@@ -163,9 +163,8 @@ def _shifted_solver(
 
 def _primal_solver(problem: Problem, shift: float) -> Callable[[np.ndarray], np.ndarray] | None:
     M = problem.scatter * problem.gram if problem.scatter is not None else problem.template.B.sandwich(problem.rows)
-    floor = 0.0 if shift or problem.scatter is None else problem.rows.share_of_rounding(np.diag(problem.gram))
     M[np.diag_indices_from(M)] += shift
-    factorised = SPD(M, floor=floor)
+    factorised = SPD(M)
     return factorised.solve if factorised.ok else None
 
 

@@ -127,7 +127,7 @@ class Problem:
     @cached_property
     def gram_factor(self) -> SPD:
         """The Gram matrix factorised; ``ok`` where its numerical rank is full."""
-        return SPD(self.gram, floor=self.rows.share_of_rounding(np.diag(self.gram)))
+        return SPD(self.gram)
 
     @cached_property
     def spans(self) -> bool:

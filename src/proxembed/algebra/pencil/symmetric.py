@@ -99,11 +99,11 @@ def numerical_rank(M: np.ndarray) -> int:
 
 class SPD:
     """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal. ``ok``: whether it is
-    one, with a reciprocal condition above ``floor``; ``full``: whether it is so far from singular that rounding, which
-    coordinates of different size enlarge, cannot have made it so; ``least``: an estimate of its least eigenvalue,
-    seldom more than ten times as large, 0 where it is not definite."""
+    one; ``full``: whether it is so far from singular that rounding, which coordinates of different size enlarge, cannot
+    have made it so; ``least``: an estimate of its least eigenvalue, seldom more than ten times as large, 0 where it is
+    not definite."""
 
-    def __init__(self, M: np.ndarray, shift: float = 0.0, floor: float = 0.0):
+    def __init__(self, M: np.ndarray, shift: float = 0.0):
         d = np.sqrt(np.maximum(np.diag(M) + shift, 0.0))
         self.inverse_scale = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
         scaled = M * self.inverse_scale[:, None]
@@ -117,8 +117,8 @@ class SPD:
                 rcond, info = dpocon(self.factor, norm, uplo="L")
         except linalg.LinAlgError:
             rcond, info = 0.0, 0
-        self.ok = info == 0 and rcond > max(1e-13, floor)
-        self.full = info == 0 and rcond > max(RANGE_TOLERANCE, floor)
+        self.ok = info == 0 and rcond > 1e-13
+        self.full = info == 0 and rcond > RANGE_TOLERANCE
         self.least = float(rcond * norm * d.min(initial=np.inf) ** 2) if self.ok else 0.0
 
     def solve(self, E: np.ndarray) -> np.ndarray:

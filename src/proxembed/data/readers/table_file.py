@@ -218,7 +218,7 @@ class CsvFile:
         with opened(path) if self._content is None else io.BytesIO(self._content) as stream:
             lines = first_lines(stream)
         check_rows_are_rows(path, lines)
-        self._layout = text_layout(lines, given.header, separator)
+        self._layout = text_layout(lines, given.header, separator, new_rows=given.answers is None)
         self.separator, self._blanks = self._layout.separator, self._layout.separator == " "
         if self._layout.below:
             self._content = self._emptied_below()
@@ -311,7 +311,7 @@ class CsvFile:
     def below_new(self) -> str:
         """The note on lines below the header of new rows that are left out, "" for none and for a training file."""
         left_out = self._layout.below and not self._layout.joined
-        return self._layout.notes[-1] if left_out and self._given.answers is None else ""
+        return self._layout.notes[-1].rpartition("; ")[0] if left_out and self._given.answers is None else ""
 
     @property
     def notes(self) -> tuple[str, ...]:

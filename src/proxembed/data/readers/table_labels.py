@@ -269,7 +269,7 @@ def class_output(name: str, found: LabelColumns) -> list[tuple[OutputColumn, NDA
 def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
     """Up to three answers, the likeliest first, that name the columns that may be the labels: by their names, numbers
     that hardly repeat as targets; the last columns if these are of 0 and 1; the last ones of few values, words before
-    numbers; and a last column of many numbers as a target. None if no column looks like it."""
+    numbers; and a last column of many numbers, or of measured ones, as a target. None if no column looks like it."""
     named = [name for name, cells in columns.items() if LIKELY.search(name) and _repeat(cells)]
     start = os.path.commonprefix(named)
     together = len(named) > 1 and len(start) > 1 and not start[-1].isalnum()
@@ -277,12 +277,13 @@ def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
     marks = list(takewhile(lambda name: _of_marks(columns[name]), reversed(columns)))[::-1]
     answers += [marks] if len(marks) > 1 and not named else []
     taken = {*named, *(marks if len(marks) > 1 else ())}
-    open_names = [name for name in reversed(columns) if name not in taken and not says_which_row(name)]
-    few = [name for name in open_names if _few_values(columns[name])]
+    open_names, end = [name for name in reversed(columns) if name not in taken], next(reversed(columns), "")
+    few = [name for name in open_names if _few_values(columns[name], timed=name == end)]
     answers += [[name] for name in sorted(few, key=lambda name: _numeric(columns[name]))]
     numbers = [name for name, cells in columns.items() if LIKELY.search(name) and not named and _measured(cells)]
     found = [tuple(("labels", name) for name in each) for each in answers]
-    last = [name for name in open_names[:1] if name not in numbers and _many_numbers(columns[name])]
+    last = [name for name in open_names[:1] if name == end and name not in numbers and _may_be_target(columns[name])]
+    last = [] if says_which_row(end) else last
     targets = [[(("targets", name),) for name in names] for names in (reversed(numbers), last)]
     return [*[*targets[0], *found][: MOST_ANSWERS - len(last)], *targets[1]]
 
@@ -325,17 +326,18 @@ def _measured(cells: Cells) -> bool:
     return not all(is_number(value) and float(value).is_integer() for value in cells.values)
 
 
-def _few_values(cells: Cells) -> bool:
-    """Whether a column has from 2 to 20 values, each in 3 rows or more on average, none measured."""
+def _few_values(cells: Cells, timed: bool) -> bool:
+    """Whether a column has from 2 to 20 values, each in 3 rows or more on average, none measured, and dates and times
+    only if ``timed``."""
     known = int((cells.codes >= 0).sum())
     few = 2 <= len(cells.values) <= MOST_NUMBERS and known >= LEAST_ROWS_OF_EACH * len(cells.values)
     words = [value.strip() for value in cells.values if isinstance(value, str)]
-    return few and not _measured(cells) and date_style(words) is None and clock_style(words) is None
+    return few and not _measured(cells) and (timed or date_style(words) is None and clock_style(words) is None)
 
 
-def _many_numbers(cells: Cells) -> bool:
-    """Whether a column holds more than 20 different numbers."""
-    return len(cells.values) > MOST_NUMBERS and all(map(is_number, cells.values))
+def _may_be_target(cells: Cells) -> bool:
+    """Whether a column holds more than 20 different numbers, or measured ones."""
+    return _measured(cells) or len(cells.values) > MOST_NUMBERS and all(map(is_number, cells.values))
 
 
 def _lone_form(values: list[Any], separator: str | None) -> LoneForm | None:

@@ -55,7 +55,8 @@ UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or si
 )
 UNITS = rf"(?:(?:1|10\^?\d+)\s*/\s*)?{UNIT_PART}(?:\s*[/*\u00b7. ]\s*(?:1\.73\s*)?{UNIT_PART})*"
 UNIT = re.compile(rf"(?!n[a-z]$){UNITS}|\({UNITS}\)|\[{UNITS}\]")  # nd and nm may also say: not measured
-NAMES = "codes or questions"
+NAMES, SECOND = "of codes or questions", "that looks like a second line of names"
+NAME = re.compile(r"[^\W\d_][\w -]{2,}|id", re.IGNORECASE)  # no mark of an empty cell, such as nd or k.A.
 SHOWN_CELLS = 4
 FEWEST_BELOW = 2  # rows of numbers, and columns of them, below a line of units
 FEWEST_RULING = 8  # rows below a second line of names
@@ -178,14 +179,17 @@ def first_lines(stream: BinaryIO) -> list[str]:
     return [found[0].removeprefix("\ufeff"), *found[1:]] if found else []
 
 
-def text_layout(lines: Sequence[str], header: bool | None = None, separator: str = "") -> TextLayout:
+def text_layout(
+    lines: Sequence[str], header: bool | None = None, separator: str = "", new_rows: bool = False
+) -> TextLayout:
     """The layout of a table whose first lines these are; ``separator`` is the known one.
 
     Before the header may stand a line ``sep=;``, comments that begin with #, and titles: lines of one cell, or of less
     than half as many cells as the header, above a header of at least three names. Empty lines count as titles. Below
     the header may stand types and flags, as Orange writes them, units, or the questions or codes of a survey; of two
     such lines, the first names the columns, unless a name in it stands twice, or the second names the options of
-    questions: then both do. With ``header=True`` all lines below the header are rows.
+    questions: then both do. With ``header=True`` all lines below the header are rows, and with ``new_rows`` those that
+    only look like names.
     """
     start = 0
     if lines and (told := SEP_LINE.fullmatch(lines[0].strip())):
@@ -209,7 +213,7 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
     if joined:
         below = 1
     elif header is None and rows:
-        below, what = _below(names, rows)
+        below, what = _below(names, rows, new_rows)
         if what == NAMES and len(set(names)) < len(names) == len(set(filter(None, rows[0]))):
             titles, (names, own), records, rows, below = titles + own, records[0], records[1:], rows[1:], below - 1
     filled = sum(bool(line.strip(f" {separator}")) for line in rest[:titles])
@@ -219,7 +223,7 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
         return TextLayout(start + titles, separator, header is not False, tuple(notes))
     notes += [_joined_note(joined)] if joined else [_below_note(rows[:below], what)] if below else []
     lines_below = sum(count for _, count in records[:below])
-    again = what != NAMES and _stand_again(names, rows[below:])
+    again = what not in (NAMES, SECOND) and _stand_again(names, rows[below:])
     classes = len(rows) > below and _are_classes(rows[below], rows[below + 1 :])
     return TextLayout(start + titles, separator, True, tuple(notes), own, lines_below, again, classes, joined)
 
@@ -256,10 +260,12 @@ def most_frequent(lines: Sequence[str]) -> str:
     best = max(usual, key=lambda each: usual[each][::-1])
     first = max(SEPARATORS, key=filled[0].count) if filled else best
     steady = [each for each in SEPARATORS if len(filled) > 2 and usual[each][1] == len(filled)]
-    if steady and first not in steady:
-        first = max(steady, key=filled[0].count)
     own = filled[0].count(first) if filled else 0
-    if first == "\t" and _tabs_are_blanks([line for line in lines if line.strip()], usual[first]):
+    if steady and first not in steady:
+        other = max(steady, key=filled[0].count)
+        first = first if usual[first][0] == own > usual[other][0] and 2 * usual[first][1] > len(filled) else other
+        own = filled[0].count(first)
+    if first == "\t" and _tabs_are_blanks([line for line in lines if line.strip()]):
         return " "
     most = usual[first][0] == own and 2 * usual[first][1] >= len(filled)
     if own and (len(filled) == 1 or most or usual[first][0] == own + 1 and first == best):
@@ -269,10 +275,13 @@ def most_frequent(lines: Sequence[str]) -> str:
     return " " if are_blank_separated(lines) else first
 
 
-def _tabs_are_blanks(lines: Sequence[str], usual: tuple[int, int]) -> bool:
+def _tabs_are_blanks(lines: Sequence[str]) -> bool:
     """Whether tabs stand among other blanks between cells: some lines have more of them, or all have two blanks or
-    more between other cells."""
-    several = usual[1] < len(lines) or all(TWO_BLANKS.search(line) for line in lines)
+    more between other cells; and what blanks separate between tabs are numbers."""
+    cells = [cell.split() for line in lines[1:] for cell in line.split("\t") if DOUBLE not in cell]
+    if not all(_is_number(part) or part in MISSING for parts in cells if len(parts) > 1 for part in parts):
+        return False
+    several = len({line.rstrip().count("\t") for line in lines}) > 1 or all(map(TWO_BLANKS.search, lines))
     return several and are_blank_separated(lines)
 
 
@@ -351,20 +360,22 @@ def _lines_above(records: Sequence[tuple[Sequence[str], int]]) -> int:
     return sum(lines for _, lines in takewhile(lambda record: len(record[0]) < 2, records))
 
 
-def _below(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, str]:
+def _below(names: Sequence[str], rows: Sequence[Sequence[str]], new_rows: bool) -> tuple[int, str]:
     """The number of rows below a header that hold no values, and what they hold."""
     if not 1 < len(rows[0]) == len(names) or rows[0] == names:
         return 0, ""
     rows = [row for row in rows if row != names]  # which joined files repeat
     if _are_types(rows[0]) and _is_new(rows[0], rows[1:]):
         flags = len(rows) > 1 and all(map(ORANGE_FLAGS.fullmatch, rows[1])) and _is_new(rows[1], rows[2:])
-        return 1 + flags, "types"
+        return 1 + flags, "of types"
     if _are_units(rows[0], rows[1:]):
-        return 1, "units"
+        return 1, "of units"
     for place, row in enumerate(rows[:2], start=1):
         if 2 * sum(IMPORT_ID.fullmatch(cell) is not None for cell in row) > len(row):
             return place, NAMES
-    return (1, NAMES) if _are_other_names(names, rows[0], rows[1:]) else (0, "")
+    if _are_other_names(names, rows[0], rows[1:]):
+        return 1, NAMES
+    return (1, SECOND) if not new_rows and _are_second_names(names, rows[0], rows[1:]) else (0, "")
 
 
 def _below_note(rows: Sequence[Sequence[str]], what: str) -> str:
@@ -372,7 +383,7 @@ def _below_note(rows: Sequence[Sequence[str]], what: str) -> str:
     shown = ", ".join(map(shorten, cells[:SHOWN_CELLS])) + (", ..." if len(cells) > SHOWN_CELLS else "")
     lines = "1 line" if len(rows) == 1 else f"{len(rows)} lines"
     keeps = "reads it as a row" if len(rows) == 1 else "reads them as rows"
-    return f"left out: {lines} of {what} below the header ({shown}); header=True {keeps}"
+    return f"left out: {lines} {what} below the header ({shown}); header=True {keeps}"
 
 
 def _joined(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -398,22 +409,28 @@ def _joined_note(names: Sequence[str]) -> str:
 
 
 def _are_other_names(names: Sequence[str], cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a line below the header names the columns once more: its cells differ from each other and from all cells
-    of their columns, and stand above three or more columns of numbers, none of them a number. As surveys write codes
-    and questions two such columns suffice: all cells of one of the two lines are codes, those of the other are texts,
-    most of several words."""
+    """Whether a line below the header names the columns once more, as surveys write codes and questions: all cells of
+    one of the two lines are codes, those of the other are texts, most of several words, and those below the header
+    differ from each other and from all cells of their columns, two or more of which hold numbers."""
     full = [row for row in rows if len(row) == len(cells)]
     codes, texts = (names, cells) if _are_codes(names) else (cells, names)
     if len(full) < FEWEST_RULING or len(set(cells)) < len(cells) or not _is_new(cells, full):
         return False
-    above = [cells[j] for j, column in enumerate(zip(*full, strict=True)) if _holds_numbers(column)]
-    if len(above) >= FEWEST_CELLS and all(cells) and not any(cell in MISSING or _is_number(cell) for cell in above):
-        return True
     if not _are_codes(codes) or 2 * sum(" " in text for text in texts) <= len(texts):
         return False
     if any(CODE.fullmatch(text) or _is_number(text) or not re.search(r"[^\W\d_]", text) for text in texts):
         return False
     return sum(map(_holds_numbers, zip(*full, strict=True))) >= FEWEST_BELOW
+
+
+def _are_second_names(names: Sequence[str], cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a line below a header that is mostly codes, such as X1 to X23, holds different words of three letters or
+    more above three or more columns, all of numbers."""
+    full = [row for row in rows if len(row) == len(cells)]
+    if len(full) < FEWEST_RULING or len(cells) < FEWEST_CELLS or len(set(cells)) < len(cells):
+        return False
+    mostly = 4 * sum(CODE.fullmatch(name) is not None for name in names) >= 3 * len(names)
+    return mostly and all(map(NAME.fullmatch, cells)) and all(map(_holds_numbers, zip(*full, strict=True)))
 
 
 def _are_codes(cells: Sequence[str]) -> bool:
@@ -551,7 +568,7 @@ def _stand_again(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     again = sum(names[j] in below[j] and len({names[j], "", *below[j]}) > 2 for j in texts)
     numbers = bool(below) and any(_is_number(name) and _holds_numbers(below[j]) for j, name in enumerate(names))
     numbers = numbers or any(date_style([names[j], *filter(None, below[j])]) is not None for j in texts)
-    above = sum(_holds_numbers(below[j]) for j in texts)
+    above = sum(_holds_numbers(below[j]) and names[j] != "-" for j in texts)
     return again + numbers > max(1, above) and again > 0
 
 

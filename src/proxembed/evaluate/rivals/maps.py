@@ -22,7 +22,7 @@ TSNE_FEATURES = 50
 # which umap-learn looks for neighbours by descent; of one size for each row, and each pair of rows, below that number;
 # for each row from it; and for each row where label sets are compared, of which few labels have many alike.
 COMPILED, COMPILED_DESCENT, DESCENT_ROWS = 12.0, 40.0, 4096
-PLACED, PAIR, DESCENDED, SET, MANY_SETS = 6.6e-4, 7.3e-7, 9e-4, 2.1e-3, 15
+PLACED, PAIR, DESCENDED, SET, MANY_SETS = 6.5e-4, 8.2e-7, 7.8e-4, 9.9e-4, 15
 
 
 class NCA(RivalEmbedding, labels="single", each_size=True):
