@@ -108,12 +108,11 @@ class Run:
         suffix = Path(plain).suffix
         return f"NEW{suffix}{file.name[len(plain) :]}" if suffix.lower() in READERS else "NEW.csv"
 
-    @property
-    def placeholder(self) -> str:
-        """What the name of the new rows stands for, in words."""
+    def placeholder(self, targets: str) -> str:
+        """What the name of the new rows stands for, in words; ``targets`` are labels or outputs."""
         like = "found.dataset" if self.in_python else self.data.rpartition("/")[2].strip("'")
         what = "your own new rows" if self.in_python else "a file of your own new rows"
-        return f"{self.new_rows} stands for {what}, with the columns of {like}; the labels may be missing."
+        return f"{self.new_rows} stands for {what}, with the columns of {like}; the {targets} may be missing."
 
     def kept_at(self, rival: str, verb: str = "", flag: str = "") -> str:
         """Where a search that keeps a rival writes its model, in words, and the command that uses it (``verb``)."""
@@ -250,9 +249,10 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
             predicts = goal["command"].startswith("proxembed predict")
             answers = summary["verdict"].get("answers", "")
-            instead = "" if summary["dataset"].get("outputs") else INSTEAD
+            numbers = bool(summary["dataset"].get("outputs"))
+            instead = "" if numbers else INSTEAD
             writes = " ".join([f"{PREDICTS}{instead}.", *[answers, BY_CUTS] * bool(answers)]) if predicts else ""
-            goal["command_note"] = f"{writes} {run.placeholder}".strip()
+            goal["command_note"] = f"{writes} {run.placeholder('outputs' if numbers else 'labels')}".strip()
         near = goals.get("neighbours", {"command": "", "measure": ""})
         if near["command"].endswith(COSINE):
             near["command_note"] = f"{run.compared(near['components'])} {near['command_note']}".strip()

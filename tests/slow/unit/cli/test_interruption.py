@@ -23,6 +23,7 @@ from unit.cli.test_interruption import (
 )
 
 __all__ = ["few_rivals"]  # a fixture
+LEDGERS = {f".study-{repeat}.{fold}.jsonl" for repeat in (1, 2) for fold in range(1, 6)}  # of nested folds, to resume
 RUN = (
     "import signal, sys\n"
     "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # whatever the tests run under
@@ -69,7 +70,7 @@ def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path):
 def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(unsplit, tmp_path, name):
     out, number = tmp_path / "out", getattr(signal, name)
     code, told = signalled(unsplit, out, number, "diagnosis", 1)
-    assert code == 128 + number and names(out) == PAGE | MODEL | STUDY and str(out) in told
+    assert code == 128 + number and names(out) == PAGE | MODEL | STUDY | LEDGERS and str(out) in told
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
@@ -78,9 +79,9 @@ def test_a_killed_run_leaves_what_was_finished_and_the_next_one_clears_the_rest(
     code, told = signalled(unsplit, out, signal.SIGKILL, "diagnosis", 1)
     assert code == -signal.SIGKILL and "Traceback" not in told
     left = names(out)
-    assert len(left - COMPARED - STUDY) == 1 and left > COMPARED | STUDY
-    assert (left - COMPARED - STUDY).pop().startswith(".running-")
-    assert program("report", out).exit_code == 0 and names(out) == PAGE | STUDY
+    ended = COMPARED | STUDY | LEDGERS
+    assert len(left - ended) == 1 and left > ended and (left - ended).pop().startswith(".running-")
+    assert program("report", out).exit_code == 0 and names(out) == PAGE | STUDY | LEDGERS
     record = json.loads((out / "results.json").read_text())
     assert record["map"] is not None and record["diagnosis"] is None
 
