@@ -20,7 +20,7 @@ def report(
         from proxembed.execute.atomic_files import write_whole
         from proxembed.report import read_record, reworded
 
-        record = reworded(read_record(folder), str(folder))
+        record = reworded(read_record(folder), str(folder), takes_cosine(folder))
         files = {folder / name: text.encode("utf-8") for name, text in pages(record, folder).items()}
         write_whole(files)
         written = list(files)
@@ -30,6 +30,15 @@ def report(
             return
         typer.echo(f"written: {', '.join(str(path) for path in written)}")
         print_verdict(verdict)
+
+
+def takes_cosine(folder: Path) -> bool:
+    """Whether `transform --cosine` takes the model of a run; true where there is no model to refuse it."""
+    from proxembed.persist import load_source
+    from proxembed.workflow.record import FRAME, MODEL
+
+    path = folder / MODEL
+    return not path.exists() or FRAME in (load_source(path) or {})
 
 
 def pages(record: dict[str, Any], folder: Path) -> dict[str, str]:

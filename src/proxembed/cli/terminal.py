@@ -304,8 +304,8 @@ def print_verdict(verdict: dict[str, Any]) -> None:
         plain = "" if goal["plain"] in verdict["headline"] else goal["plain"]
         title = (f"{goal['title']}: ", "bold"), (f"{goal.get('said', goal['word'])}.", word)
         console.print(Text.assemble(*title, f" {plain}" * bool(plain)))
-        if goal.get("not_saved"):
-            console.print(Text(goal["not_saved"]))
+        for text in filter(None, (goal.get("answers"), goal.get("not_saved"))):
+            console.print(Text(text))
         if not goal.get("lead"):
             print_advice(console, goal["advice"], goal)
         console.print(Text(goal["sentence"], "dim"))

@@ -8,18 +8,20 @@ from numpy.typing import NDArray
 
 from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.openml import ColumnsInMemory
 from proxembed.data.readers.columns import Columns, resolve
+from proxembed.data.readers.label_arrays import labels_beside
+from proxembed.data.readers.table_labels import FrameFile
 
 NEEDED = ("obs", "var_names", "X")
 
 
 def from_anndata(
     adata: Any,
-    labels: str | Sequence[str],
+    labels: str | Sequence[str] = (),
     layer: str | None = None,
     *,
     obsm: str | None = None,
+    targets: str | Sequence[str] = (),
     groups: str | None = None,
     target_type: str | None = None,
 ) -> Dataset:
@@ -34,11 +36,13 @@ def from_anndata(
         n observations of d variables; X, a layer or an entry of obsm may be sparse, and stays so.
     labels : str or sequence of str
         Columns of ``obs`` (names, or patterns with ``*`` and ``?``): one column of classes (NaN: unknown), or any
-        number of columns of 0 and 1, or False and True.
+        number of columns of 0 and 1, or False and True. None is needed beside ``targets``.
     layer : str, optional
         Layer to read the features from; None reads X.
     obsm : str, optional
         Entry of obsm to read the features from instead, such as ``"X_pca"``; they are named ``X_pca0``, ``X_pca1``, ...
+    targets : str or sequence of str
+        Columns of ``obs`` that hold numbers to predict, such as an age (NaN: unknown).
     groups : str, optional
         Column of ``obs`` whose rows of equal value are never parted by a split, such as the donor.
     target_type : {"classes"}, optional
@@ -70,9 +74,13 @@ def from_anndata(
             place, None, f"it has no {lacking[0]}", "give an AnnData object, or one with obs, var_names and X"
         )
     X, names = _features(adata, layer, obsm, place)
-    table, columns = ColumnsInMemory(place), [str(name) for name in getattr(adata.obs, "columns", adata.obs)]
-    roles = resolve(Columns(labels=labels, groups=groups), columns, place)
-    found = table.labels({name: adata.obs[name] for name in roles.labels}, target_type)
+    columns = [str(name) for name in getattr(adata.obs, "columns", adata.obs)]
+    roles = resolve(Columns(labels=labels, targets=targets, groups=groups, target_type=target_type), columns, place)
+    if not (roles.labels or roles.targets):
+        raise DataError.at(place, None, "no column is named as a label", "name columns of obs as labels or as targets")
+    used = {*roles.labels, *roles.targets, roles.groups}
+    table = FrameFile({name: adata.obs[name] for name in columns if name in used}, place)
+    found = labels_beside(table, roles, target_type)
     ids = getattr(adata, "obs_names", None)
     data = Dataset(
         X,
@@ -82,7 +90,7 @@ def from_anndata(
         "anndata",
         unknown=found.unknown,
         ids=None if ids is None else tuple(map(str, ids)),
-        groups=None if roles.groups is None else _codes(table, adata.obs[roles.groups], roles.groups),
+        groups=None if roles.groups is None else _codes(table, roles.groups),
         notes=found.notes,
         values=found.values,
         outputs=found.outputs,
@@ -112,8 +120,8 @@ def _entry(adata: Any, where: str, key: str, place: str) -> Any:
     return entries[key]
 
 
-def _codes(table: ColumnsInMemory, column: Any, name: str) -> NDArray[np.intp]:
-    cells = table.cells(column)
+def _codes(table: FrameFile, name: str) -> NDArray[np.intp]:
+    cells = table.cells(name)
     if cells.first_empty is not None:
         raise table.fault(cells.first_empty, f"groups column {shorten(name)} is empty", "fill it in or drop the row")
     return cells.codes.astype(np.intp)

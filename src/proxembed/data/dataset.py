@@ -527,7 +527,8 @@ def _indicator(Y: Any) -> sparse.csc_array:
         Y, wrong = Y > 0, wrong[:0]
     if wrong.size:
         raise DataError(
-            f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (unknown cells are NaN, or marked in `unknown`)."
+            f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (unknown cells are NaN, or marked in `unknown`); for "
+            "numbers to predict use Dataset.from_targets(X, y)."
         )
     Y = small_indices(sparse.csc_array(Y).astype(np.uint8))
     Y.sum_duplicates()

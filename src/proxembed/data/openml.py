@@ -13,8 +13,9 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import Attribute
-from proxembed.data.readers.columns import Cells, Columns, resolve
-from proxembed.data.readers.table_labels import LabelColumns, labels_in_memory
+from proxembed.data.readers.columns import Columns, resolve
+from proxembed.data.readers.label_arrays import labels_beside
+from proxembed.data.readers.table_labels import FrameFile
 
 
 def fetch_openml_dataset(
@@ -22,6 +23,7 @@ def fetch_openml_dataset(
     version: int | None = None,
     labels: str | Sequence[str] | None = None,
     *,
+    targets: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     data_home: str | Path | None = None,
     target_type: str | None = None,
@@ -40,7 +42,10 @@ def fetch_openml_dataset(
         Version of the data set; None takes the oldest active one (with a warning where there are several). An id has
         none beside it.
     labels : str or sequence of str, optional
-        Names of the label columns, or patterns with ``*`` and ``?``; None takes the default target of the data set.
+        Names of the label columns, or patterns with ``*`` and ``?``; None takes the default target of the data set,
+        unless there are ``targets``.
+    targets : str or sequence of str
+        Names or patterns of columns of numbers to predict. A default target that holds fractions is one, too.
     drop : str or sequence of str
         Names or patterns of columns to leave out.
     data_home : str or Path, optional
@@ -67,44 +72,21 @@ def fetch_openml_dataset(
      'OpenML emotions, version 3; licence: Public; cite: http://ismir2008.ismir.net/papers/ISMIR2008_275.pdf')
     """
     place = f"OpenML data set {shorten(str(name))}"
-    table, bunch = ColumnsInMemory(place), _fetched(name, version, data_home, place)
+    bunch = _fetched(name, version, data_home, place)
     columns = list(bunch.feature_names)
-    wanted = _default_target(bunch.details, columns, table) if labels is None else labels
-    roles = resolve(Columns(labels=wanted, drop=drop), columns, place)
+    if labels is None and not targets:
+        labels, targets = _default_target(bunch, columns, place)
+    wanted = Columns(labels=labels or (), targets=targets, drop=drop, target_type=target_type)
+    roles = resolve(wanted, columns, place)
     if not roles.features:
-        raise table.fault(None, "no feature column is left", "name fewer columns as labels or to drop")
-    found = table.labels({column: _cells(bunch, column) for column in roles.labels}, target_type)
-    X, names = _features(bunch, roles.features, table)
+        raise DataError.at(place, None, "no feature column is left", "name fewer columns as labels or to drop")
+    used = {name: _cells(bunch, name) for name in columns if name in roles.labels or name in roles.targets}
+    found = labels_beside(FrameFile(used, place), roles, target_type)
+    X, names = _features(bunch, roles.features, place)
     licence = _licence(bunch.details)
     more: dict[str, Any] = {"licence": licence, "unknown": found.unknown, "values": found.values}
     more["outputs"] = found.outputs
     return with_spelling_notes(Dataset(X, found.Y, names, found.names, bunch.details["name"], **more))
-
-
-class ColumnsInMemory:
-    """Columns in memory, for the rules that also read the label columns of table files."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-
-    def fault(self, row: int | None, reason: str, remedy: str) -> DataError:
-        """An error at a row (counted from 0), or at the table as a whole."""
-        return DataError.at(self.place, None, reason if row is None else f"row {row}: {reason}", remedy)
-
-    def cells(self, column: Any) -> Cells:
-        """A column (a Series, an array or a list) by its distinct values; None, NaN and NA are empty."""
-        cells = Cells(missing=())
-        code: dict[Any, int] = {}
-        values = column.to_numpy(dtype=object, na_value=None) if hasattr(column, "to_numpy") else column
-        values = np.asarray(values, dtype=object).tolist()
-        codes = [code.setdefault(value, len(code)) if value == value else -1 for value in values]
-        cells.add(np.array(codes, dtype=np.intp), list(code))
-        return cells
-
-    def labels(self, columns: Mapping[str, Any], target_type: str | None = None) -> LabelColumns:
-        """Columns of 0 and 1 (FALSE and TRUE), or one column of classes; empty cells are unknown."""
-        cells = {name: self.cells(column) for name, column in columns.items()}
-        return labels_in_memory(self, cells, target_type)
 
 
 def _fetched(name: str | int, version: int | None, data_home: str | Path | None, place: str) -> Any:
@@ -139,13 +121,18 @@ def _wanted(name: Any, version: int | None) -> dict[str, Any]:
     return {"name": name, "version": "active" if version is None else version}
 
 
-def _default_target(details: Mapping[str, Any], columns: list[str], table: ColumnsInMemory) -> list[str]:
-    target = details.get("default_target_attribute") or ""
-    targets = [target] if target in columns else [part.strip() for part in target.split(",") if part.strip()]
-    if not targets or not set(targets) <= set(columns):
-        reason = f"its default target {shorten(target)} is not a column" if targets else "it has no default target"
-        raise table.fault(None, reason, "name the label columns with labels=[...]")
-    return [column for column in columns if column in targets]
+def _default_target(bunch: Any, columns: list[str], place: str) -> tuple[list[str], list[str]]:
+    """The label columns and the columns of numbers of the default target: those that hold fractions."""
+    target = bunch.details.get("default_target_attribute") or ""
+    named = [target] if target in columns else [part.strip() for part in target.split(",") if part.strip()]
+    if not named or not set(named) <= set(columns):
+        reason = f"its default target {shorten(target)} is not a column" if named else "it has no default target"
+        raise DataError.at(place, None, reason, "name the label columns with labels=[...]")
+    given = [column for column in columns if column in named]
+    numbers = [
+        column for column in given if any(type(cell) is float and cell % 1 > 0 for cell in _cells(bunch, column))
+    ]
+    return [column for column in given if column not in numbers], numbers
 
 
 def _licence(details: Mapping[str, Any]) -> str:
@@ -157,7 +144,7 @@ def _licence(details: Mapping[str, Any]) -> str:
     return f"OpenML {details['name']}, version {details['version']}; licence: {stated('licence')}; cite: {citation}"
 
 
-def _features(bunch: Any, features: Sequence[str], table: ColumnsInMemory) -> tuple[Matrix, list[str]]:
+def _features(bunch: Any, features: Sequence[str], place: str) -> tuple[Matrix, list[str]]:
     """Feature columns as numbers; a nominal column of text as one 0/1 column per value, as the ARFF reader has it."""
     place_of = {name: j for j, name in enumerate(bunch.feature_names)}
     X = sparse.csc_array(bunch.data) if sparse.issparse(bunch.data) else bunch.data
@@ -173,7 +160,8 @@ def _features(bunch: Any, features: Sequence[str], table: ColumnsInMemory) -> tu
         part = X[:, [place_of[name] for name in columns]]
         if (holes := _missing(part)).any():
             name = columns[int(holes.argmax())]
-            raise table.fault(None, f"feature column {shorten(name)} lacks values", f"leave it out: drop=[{name!r}]")
+            reason = f"feature column {shorten(name)} lacks values"
+            raise DataError.at(place, None, reason, f"leave it out: drop=[{name!r}]")
         if as_it_is:
             parts.append(part)
             names += columns

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.linear import DENSE_LIMIT
 from proxembed.algebra.pencil.symmetric import descending
+from proxembed.classify.ridge import LOO_ROWS
 from proxembed.estimator.catalogue import settings, title_of
 from proxembed.features.kernel import TUNING_ROWS
 from proxembed.features.layouts import COMPONENTS
@@ -39,7 +40,9 @@ from proxembed.targets.labels import MANY_LABELS
 # at 5,000 rows and 24 at 10,000; 2,500 took 31 when each width was decomposed on all rows. 6,000: a buffer of 288 MB.
 # Fewer prototypes are neither cheaper below that nor as precise (tmc2007, 5,000 rows: .611, and .607 of 1,000).
 KERNEL_ROWS, PROTOTYPES = 6000, 1000
-LEFT_OUT = 6e-11  # seconds for each p^3 of leave-one-out of a kernel, or of a ridge regression by its smaller side
+# Seconds of leave-one-out of a ridge regression by its smaller side: for each cube of this side (of a kernel too), and
+# for each product that a Gram matrix of wide rows is made of (bench/target_bases.py).
+LEFT_OUT, SIDE_ENTRY = 1.6e-11, 2e-10
 INTERPOLATED = 10_000  # rows from which t-SNE of openTSNE interpolates
 MAPPED = 2.2e-10  # seconds for each p^3 of the decomposition that maps a kernel, where a method needs its coordinates
 ITERATED = 3600  # side of a decomposition that takes as long as the routes above ``DENSE_LIMIT`` (reuters, 5,400 rows)
@@ -203,9 +206,12 @@ def kernel_map_work(shape: Shape) -> float:
 def target_works(estimator: TargetSpace, shape: Shape) -> dict[str, float]:
     """Work of each base of ``TargetSpace`` by its name, and of joining them and placing the rows ("stack", with the
     neighbours, which are looked for in the same way)."""
-    n = shape.n
+    n, side = shape.n, min(shape.n, shape.d)
+    ridge = step_work("OPLS", shape)
+    if side > LOO_ROWS:  # the rows that the penalty is chosen on
+        ridge = step_work("OPLS", shape.rows(LOO_ROWS)) + SIDE_ENTRY * n * shape.w * side
     every: dict[str, float] = {
-        "ridge": step_work("OPLS", shape) + LEFT_OUT * min(n, shape.d) ** 3,
+        "ridge": ridge + LEFT_OUT * side**3,
         "kernel": step_work("Kernelized(OPLS)", shape) + LEFT_OUT * shape.terms()["p3"],
         "forest": forest_work(shape, int(estimator.n_estimators)),
         "neighbors": 0.0,

@@ -260,7 +260,6 @@ class Curve(NamedTuple):
     cells: np.ndarray
     labels: int
     rows: int
-    wrong_at_half: float = float("nan")  # the share of the known cells of all labels
 
 
 class Laid(NamedTuple):
@@ -423,15 +422,15 @@ def held_out_evidence(
         panels += _judged_panels(judged, part, names, keep)
         raw = Readings(part.X, part.X_held_out, part, dtype=np.float64).scores
         unseen, scores = _scores(method, Z, Z_held_out, part, keep)
-        cuts, calibration, curve, wrong = *np.full((2, part.labels.c), np.nan), np.empty((3, 0)), np.array(np.nan)
+        cuts, calibration, curve = *np.full((2, part.labels.c), np.nan), np.empty((3, 0))
         if decided:
-            cuts, calibration, curve, wrong = keep("cuts", lambda: _decided(method, scores, part, unseen))
+            cuts, calibration, curve = keep("cuts", lambda: _decided(method, scores, part, unseen))
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
     whole = [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
     counted = part.known_held_out, part.weights_held_out
     of_raw, of_embedding = (average_precision(part.Y_held_out, each, *counted) for each in (raw, scores))
-    shown = Curve(curve[0], curve[1], curve[2], int(frequent_labels(part).sum()), len(rows), float(wrong))
+    shown = Curve(curve[0], curve[1], curve[2], int(frequent_labels(part).sum()), len(rows))
     found = Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, shown, part.X_held_out, whole, maps)
     if not is_yes_no(part.Y_held_out):
         return replace(found, judged=len(pairs) if len(panels) > len(pairs) else None)
@@ -580,9 +579,9 @@ def _scores(method: Any, Z: Any, Z_held_out: Any, part: Part, keep: Keep) -> tup
 
 
 def _decided(method: Any, scores: np.ndarray, part: Part, unseen: np.ndarray | None = None) -> Arrays:
-    """Cuts, calibration errors, the reliability curve (3, bins) of the held-out cells of frequent labels, and the share
-    of all held-out cells that are wrong where the more probable is predicted. Cuts and probabilities are tuned on
-    scores of training rows that the embedding has not seen, ``unseen`` or those of a ridge."""
+    """Cuts, calibration errors, and the reliability curve (3, bins) of the held-out cells of frequent labels. Cuts and
+    probabilities are tuned on scores of training rows that the embedding has not seen, ``unseen`` or those of a
+    ridge."""
     labels: Any = part.labels
     known, weights = part.known_cells, part.known_weights
     scored: Any = unseen
@@ -592,15 +591,11 @@ def _decided(method: Any, scores: np.ndarray, part: Part, unseen: np.ndarray | N
     seen: dict[str, Any] = {"known": part.known_held_out, "sample_weight": part.weights_held_out}
     error = label_calibration_error(part.Y_held_out, probabilities, **seen)
     cuts = tune_thresholds(scored, part.indicator, known=known, sample_weight=weights).cuts
-    cells = np.ones(probabilities.shape, dtype=bool) if part.known_held_out is None else part.known_held_out
-    counts = cells if part.weights_held_out is None else cells * part.weights_held_out[:, None]
-    missed = (probabilities > 0.5) != (np.asarray(part.Y_held_out) != 0)
-    wrong = np.array((counts * missed).sum() / counts.sum() if counts.any() else np.nan)
     some = frequent_labels(part)
     if not some.any():
-        return cuts, error, np.empty((3, 0)), wrong
+        return cuts, error, np.empty((3, 0))
     seen["known"] = None if part.known_held_out is None else part.known_held_out[:, some]
-    return cuts, error, np.array(reliability(part.Y_held_out[:, some], probabilities[:, some], **seen)[:3]), wrong
+    return cuts, error, np.array(reliability(part.Y_held_out[:, some], probabilities[:, some], **seen)[:3])
 
 
 def frequent_labels(part: Part) -> np.ndarray:

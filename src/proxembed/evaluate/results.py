@@ -21,6 +21,7 @@ from .constant import Constant
 RIDGE, NEIGHBORS = "ridge", "cosine kNN"
 NEAREST = "kNN"  # of numbers: by distance or by cosine
 TEST = "test"
+FEW_LABELS = 3  # whose decisions are named label by label
 SAME_ROWS = "the same rows for every query"
 
 
@@ -85,6 +86,7 @@ class Results:
     kept: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # of the neighbours in X, by maps
     exchanged: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # see ``exchange_score``
     exchanged_alone: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # test rows without a copy
+    decisions: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)  # see ``decided_counts``
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)
@@ -104,6 +106,7 @@ BY_KEY = (
     "kept",
     "exchanged",
     "exchanged_alone",
+    "decisions",
 )
 BY_FOLD = "folds", "scalings", "held_out", "constants", "same_rows", "truths"
 Key = tuple[str, int | None]

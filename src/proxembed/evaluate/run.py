@@ -320,6 +320,7 @@ class Protocol:
     train_rows: np.ndarray | None = None
     test_rows: np.ndarray | None = None
     decided: tuple[str, ...] | None = None
+    counted: tuple[str, ...] = ()
     deadline: float | None = None
     numbers: bool = False
     cuts: tuple[str, ...] = ()
@@ -419,6 +420,7 @@ class Protocol:
             self.max_seconds,
             self.neighbor_measures if self.keep_predictions else None,
             self.standard,
+            counted=arm.name in self.counted,
         )
 
     def _named(self, pairs: tuple[tuple[str, str], ...]) -> Pairs:

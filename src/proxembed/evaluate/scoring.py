@@ -30,7 +30,7 @@ from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.execute.ledger import as_json
 from proxembed.measures.calibration import probabilities_of
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
-from proxembed.measures.metrics import exchange_score, row_jaccard
+from proxembed.measures.metrics import decision_counts, exchange_score, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import near_outputs
 from proxembed.methods.around import bounded_by_labels, fitted_embedding, scored_embedding, with_size
@@ -41,7 +41,7 @@ from proxembed.methods.pipeline import extrapolates, fold_scores, rows_without
 from .arms import MAP_SIZE, Arm
 from .layouts import fitted_layout, map_of, settings_digest
 from .part import Part, some_weights
-from .results import BY_KEY, NEIGHBORS, TEST, Kept, reason_of
+from .results import BY_KEY, FEW_LABELS, NEIGHBORS, TEST, Kept, reason_of
 from .rival_fits import fitted_rival, label_scores
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
@@ -67,6 +67,7 @@ class Measures:
     test_alone: bool = False  # of many labels scores are kept of the test rows alone
     maps: bool = False  # what maps keep of the neighbours in X, without similarities too
     kept: bool = False  # what embeddings of every size keep of them
+    counted: bool = False  # decisions of few labels on the test rows, by cuts that are tuned on inner folds
 
     def plain(self) -> list[Any]:
         """All that distinguishes these measures from others, as plain data."""
@@ -79,7 +80,8 @@ class Measures:
             self.max_seconds,
             self.test_alone,
         ]
-        return [*pairs, *numbers, [measure.name for measure in self.similarities or ()]]
+        counted = ["counted"] * self.counted
+        return [*pairs, *numbers, [measure.name for measure in self.similarities or ()], *counted]
 
 
 @dataclass
@@ -101,6 +103,7 @@ class Scores:
     kept: ByKey = field(default_factory=dict)
     exchanged: ByKey = field(default_factory=dict)
     exchanged_alone: ByKey = field(default_factory=dict)
+    decisions: ByKey = field(default_factory=dict)
     curves: dict[str, dict[int, float]] = field(default_factory=dict)  # of further measures of a search, by name
 
     def plain(self) -> dict[str, Any]:
@@ -261,13 +264,18 @@ def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
     return None if arm.rival and not takes_weights(arm.estimator) else part.weights
 
 
+def has_not_seen(arm: Arm, part: Part) -> bool:
+    """Whether an arm has scores of training rows by models that have not seen them, without refits."""
+    if arm.predicts or arm.estimator is None or not get_tags(arm.estimator).target_tags.required:
+        return True
+    reads = part.outputs is None and hasattr(arm.estimator, "label_scores")
+    return bool(getattr(arm.estimator, "places_unseen", False) or (reads and part.groups is None))
+
+
 def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Placed | None:
     """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it. None
     where scores without refits have not seen the row."""
-    if arm.estimator is None or not get_tags(arm.estimator).target_tags.required:
-        return None
-    reads = part.outputs is None and hasattr(arm.estimator, "label_scores")
-    if getattr(arm.estimator, "places_unseen", False) or (reads and part.groups is None):
+    if has_not_seen(arm, part):
         return None
 
     def fit(fold: int) -> tuple[Embedding, np.ndarray]:
@@ -285,6 +293,18 @@ def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: 
         return None
 
 
+def counts(arm: Arm, part: Part, measures: Measures) -> bool:
+    """Whether the decisions of an arm are counted where no measure reads them: of few labels, where they cost next to
+    nothing, and on test rows where ``counted``."""
+    cheap = has_not_seen(arm, part) or (measures.counted and part.name == TEST)
+    return part.outputs is None and part.labels.c <= FEW_LABELS and cheap
+
+
+def decided(pairs: Pairs) -> bool:
+    """Whether measures read predicted labels and probabilities."""
+    return {"labels", "probabilities"} <= {measure.reads for measure, _ in pairs}
+
+
 class Measured(NamedTuple):
     """One embedding on the held-out rows."""
 
@@ -297,6 +317,17 @@ class Measured(NamedTuple):
     kept: float | None = None
     exchanged: float | None = None
     exchanged_alone: float | None = None
+    decisions: np.ndarray | None = None
+
+
+def decided_counts(part: Part, labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """The ``decision_counts`` of held-out rows by cuts (``labels``), and where the more probable is predicted, which is
+    the only rule for classes: (2, 2, 2, c)."""
+    likely: Any = probabilities > 0.5
+    if part.of_classes:
+        labels = likely = probabilities.argmax(axis=1)[:, None] == np.arange(probabilities.shape[1])
+    given = part.known_held_out, part.weights_held_out
+    return np.stack([decision_counts(part.Y_held_out, each, *given) for each in (labels, likely)])
 
 
 class Readings:
@@ -378,6 +409,11 @@ class Readings:
     def probabilities(self) -> np.ndarray:
         """Probabilities of the held-out rows, (m, c), calibrated on the cross-fitted scores."""
         return probabilities_of(self.scores, self.part.calibrated(self.own_scores))
+
+    @property
+    def decisions(self) -> np.ndarray:
+        """``decided_counts`` of the held-out rows."""
+        return decided_counts(self.part, self.labels, self.probabilities)
 
     def neighbors(self, k: int) -> Any:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
@@ -665,6 +701,7 @@ def _fit_and_measure(
     own = () if embedding.own is None else (embedding.own,)
     if own and not numbers:
         kind = OwnReadings
+    decides = measures.similarities and not numbers and (decided(measures.further) or counts(arm, part, measures))
 
     def measured(kind: Any, width: int, pairs: Pairs, keeps: bool = False) -> Measured:
         places = embedding.at(width)
@@ -673,6 +710,8 @@ def _fit_and_measure(
         if measures.similarities and not (arm.rival or numbers):
             whole, alone = readings.exchanged(measures.similarities[0].n_neighbors)
             found = found._replace(exchanged=whole, exchanged_alone=alone)
+        if decides and kind is not lookup:
+            found = found._replace(decisions=readings.decisions)
         return found._replace(kept=part.kept_share(*places)) if keeps else found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
@@ -698,7 +737,8 @@ def _fit(
     if arm.predicts:
         return Embedding(*fitted_scores(arm, part)), None
     found = embed(arm, part, sizes, natural)
-    placed = refit_on_inner_folds(arm, part, sizes, natural or found.bounded) if measures.refits else None
+    refits = measures.refits or counts(arm, part, measures)
+    placed = refit_on_inner_folds(arm, part, sizes, natural or found.bounded) if refits else None
     return found, placed
 
 

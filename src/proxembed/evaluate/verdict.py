@@ -43,9 +43,10 @@ from .gains import (
     TestGains,
     top,
     units_of_rows,
+    whole_repeats,
 )
 from .part import KEPT_ROWS
-from .results import NEAREST, NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
+from .results import FEW_LABELS, NEAREST, NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
 from .rivals.maps import SupervisedUMAP
 
 CAN_BE_BETTER = ("neighbours", "predict", "map")
@@ -517,6 +518,19 @@ def _joined(scores: list[float], repeats: int) -> float:
     return float(np.sum(scores)) / math.sqrt(len(scores) * max(repeats, 1))
 
 
+def decisions_of(results: Results, key: tuple[str, int | None]) -> list[Any] | None:
+    """The ``decided_counts`` of an arm as lists, those of many labels as one: of the test rows, or of all rows of
+    nested folds, the mean over the repeats; None where they are not known."""
+    repeats = whole_repeats(results) or [[TEST]]
+    folds = [fold for repeat in repeats for fold in repeat]
+    each = [results.decisions[*key, fold] for fold in folds if (*key, fold) in results.decisions]
+    if len(each) < len(folds):
+        return None
+    mean: Any = np.sum(each, axis=0) / len(repeats)
+    few = mean if mean.shape[-1] <= FEW_LABELS else mean.sum(axis=-1, keepdims=True)
+    return list(few.tolist())
+
+
 def _kept_of(results: Results, key: tuple[str, int | None], folds: list[str]) -> dict[str, Any] | None:
     """What a map keeps of the neighbours in X: ``mean`` of the folds, ``by_fold``, ``test``, and of how many held-out
     rows, those of the test where there is one, else of all folds; None of what is not a map."""
@@ -554,6 +568,7 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[
             "hub": _over_folds(results.hubs, key, folds, np.mean),
             "query_seconds": _over_folds(results.queries, key, folds, np.median),
             "kept": _kept_of(results, key, folds),
+            "decisions": decisions_of(results, key),
             "exchanged": _over_folds(results.exchanged, key, folds, partial(_joined, repeats=len(results.repeats))),
         }
         for key, rows in groups.items()
@@ -600,8 +615,10 @@ def without_copies(
 
 
 def _main_figures(goal: dict[str, Any]) -> dict[str, Any]:
-    base, rival = ((goal.get(name) or {}).get("value") for name in ("base", "rival"))
-    return {"base": base, "rival": rival, **{key: goal.get(key) for key in ("word", "value", "gain", "interval", "p")}}
+    base, rival = (goal.get(name) or {} for name in ("base", "rival"))
+    of_rival = {f"rival_{key}": rival.get(key) for key in ("gain", "interval")}
+    own = ("word", "value", "gain", "interval", "p", "margin", "few", "shares", "at_chance")
+    return {"base": base.get("value"), "rival": rival.get("value"), **of_rival, **{key: goal.get(key) for key in own}}
 
 
 def constant_entry(results: Results, folds: list[str], near: str, predict: str) -> dict[str, Any]:

@@ -321,6 +321,15 @@ def _mean(values: np.ndarray, sample_weight: np.ndarray | None) -> float:
     return float(values.mean() if sample_weight is None else np.average(values, axis=0, weights=sample_weight).mean())
 
 
+def decision_counts(Y: Any, Yh: Any, known: Any = None, sample_weight: np.ndarray | None = None) -> np.ndarray:
+    """Rows without (0) and with (1) each label, by whether it is not (0) or is (1) predicted, (2, 2, c); unknown cells
+    are left out, and rows count ``sample_weight`` times."""
+    has, said = (np.asarray(each) != 0 for each in (Y, Yh))
+    cells = np.ones(has.shape) if known is None else known.astype(float)
+    cells = cells if sample_weight is None else cells * sample_weight[:, None]
+    return np.array([[(cells * (has == own) * (said == guess)).sum(axis=0) for guess in (0, 1)] for own in (0, 1)])
+
+
 def hamming_loss(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Hamming loss: the share of wrong entries."""
     Y, Yh = _checked_sets(Y, Yh)

@@ -112,13 +112,12 @@ def _without(nearness: np.ndarray, own: np.ndarray | None) -> np.ndarray:
 def _shared(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, int], k: int) -> sp.csr_array:
     """Weights of the k largest values of each row, 1 / k each; those equal to the last one share its places."""
     m = shape[0]
-    order = np.lexsort((-value, row))
-    starts = np.searchsorted(row, np.arange(m))
-    cut = value[order][starts + k - 1][row]
+    starts = np.searchsorted(row, np.arange(m + 1))
+    cut = _kth_largest(value, starts, k)[row]
     above, level = value > cut, value == cut
     places, tied = k - np.bincount(row[above], minlength=m), np.bincount(row[level], minlength=m)
     for each in np.flatnonzero(tied > MOST_TIED):
-        among = np.flatnonzero(level & (row == each))
+        among = starts[each] + np.flatnonzero(level[starts[each] : starts[each + 1]])
         level[among] = False
         level[among[np.linspace(0, len(among) - 1, MOST_TIED).astype(int)]] = True
         tied[each] = MOST_TIED
@@ -126,6 +125,20 @@ def _shared(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple
     row, column = row[kept], column[kept]
     weights = np.where(level[kept], (places / tied)[row], 1.0) / k
     return sp.csr_array((weights, (row, column)), shape=shape)
+
+
+def _kth_largest(value: np.ndarray, starts: np.ndarray, k: int) -> np.ndarray:
+    """The k-th largest value of each stretch ``value[starts[i] : starts[i + 1]]``: its distinct values from the top,
+    until k entries have them. Many ties take few passes."""
+    rest, sizes = value.copy(), np.diff(starts)
+    places, found = np.full(len(sizes), k), np.empty(len(sizes))
+    while (open_ones := places > 0).any():
+        top = np.maximum.reduceat(rest, starts[:-1])
+        found[open_ones] = top[open_ones]
+        at_top = rest == np.repeat(top, sizes)
+        places -= np.add.reduceat(at_top, starts[:-1], dtype=np.intp)
+        rest[at_top] = -np.inf
+    return found
 
 
 def neighbor_weights(

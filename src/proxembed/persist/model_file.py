@@ -268,8 +268,9 @@ def _use(model: Any, dataset: Any, summary: Mapping[str, Any] | None) -> str:
     if dataset is not None and (dataset.source or {}).get("format") == "table" and not hasattr(dataset.X, "dtype"):
         columns = TABLE.format(", ".join(map(_plain, dataset.feature_names)))
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    answers = f" {_plain(summary['verdict']['answers'])}" if summary and summary["verdict"].get("answers") else ""
-    cuts = f"\n{CUTS}{answers}" if hasattr(last, "global_cut_") and last.cuts_ is not None else ""
+    answers = _plain(summary["verdict"].get("answers", "")) if summary is not None else ""
+    rule = CUTS if hasattr(last, "global_cut_") and last.cuts_ is not None else ""
+    cuts = "".join(f"\n{text}" for text in (rule, answers) if text)
     facts = {"predict": predict, "call": call, "columns": columns, "cuts": cuts, "flags": flags}
     if not foreign:
         return USE.format(**facts, trusted="", runs="runs no code of the file")

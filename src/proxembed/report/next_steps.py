@@ -11,7 +11,7 @@ from proxembed.data.readers import READERS
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import TEST_ROWS
-from proxembed.evaluate.results import TEST
+from proxembed.evaluate.results import TEST, sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, feature_count
 
@@ -21,7 +21,9 @@ from .plain_words import (
     OURS,
     RIVAL,
     SAVED_RIVAL,
+    acted_on,
     advice,
+    and_words,
     asks_for_maps,
     counted,
     measured,
@@ -47,6 +49,10 @@ OF_TABLE = set(
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
 MODEL = "model.skops"
 COSINE = "--cosine"  # of ``transform``
+UNFRAMED = (
+    "The saved model is of an earlier version and does not hold the mean of its rows: search again for numbers whose "
+    f"plain cosines are those judged here (transform {COSINE})."
+)
 PREDICTS = "It writes what is predicted for each row to NEW-predictions.csv"
 INSTEAD = "; with --scores or --probabilities, these instead"  # of labels
 BY_CUTS = (
@@ -54,19 +60,22 @@ BY_CUTS = (
     "is more probable instead."
 )
 CHOSEN_ANEW = "what the search chooses"
+BY_COPIES = ", by the verdict without copies"  # of what to do
 
 
 @dataclass(frozen=True)
 class Run:
-    """The command of a search, of the program or of Python, and the folder that it writes to."""
+    """The command of a search, of the program or of Python, and the folder that it writes to; ``framed``: the model
+    there holds what ``transform --cosine`` needs, which earlier versions did not save."""
 
     command: str
     folder: str | None = None
+    framed: bool = True
 
     @property
     def in_python(self) -> bool:
-        """Whether the search was called from Python."""
-        return self.command.startswith("proxembed.search(")
+        """Whether the run was called from Python."""
+        return self.command.startswith("proxembed.")
 
     @property
     def has_data(self) -> bool:
@@ -123,17 +132,15 @@ class Run:
 
     def compared(self, numbers: int) -> str:
         """How the numbers of new rows find neighbours, in words."""
-        return (
-            f"It writes {counted(numbers)} per row and a constant, with which plain cosines are those judged here, in "
-            f"NEW-embedding.npz. {self.searched}"
-        )
+        kept = "and a constant that belongs to them"
+        return f"It writes {counted(numbers)} per row, {kept}, to NEW-embedding.npz. {self.searched}"
 
     @property
     def searched(self) -> str:
         """Among which rows neighbours are found, and by what."""
         return (
-            f"With {self.data} in place of {self.new_rows} the same command writes the numbers of the rows to search "
-            "among: the neighbours of a row are the rows of largest cosine."
+            f"Run it on the rows to search among, too, such as {self.data}: the neighbours of a new row are those of "
+            "largest cosine, as they are judged here."
         )
 
     def use(self, verb: str) -> str:
@@ -190,12 +197,15 @@ class Run:
         return f"{self.command} --resume"
 
     def for_copies(self) -> str:
-        """The search in which no split divides the copies of a row."""
+        """The search in which no split divides the copies of a row; empty where no option of the program says so."""
         if not self.in_python:
+            if not self.reads_table:
+                return ""
             kept = ("--goal", "--embedding")
             goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] in kept]
             return self.again("grouped", *goal, "--groups COPY")
-        return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups='COPY')"
+        copy = "'COPY'" if self.reads_table else "COPY"
+        return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups={copy})"
 
     def for_rival(self, name: str) -> str:
         """What gives the model of a rival; empty where it cannot be saved."""
@@ -205,6 +215,22 @@ class Run:
             return f"found.compare_model({name!r}).predict({self.new_rows})"
         goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] == "--goal"]
         return self.again(name.replace(" ", "-"), *goal, f"--keep-rival {shlex.quote(name)}")
+
+
+def copies_remedy(run: Run | None) -> str:
+    """How to keep a copy of a test row out of training, by what the data of a command can name; None: by either."""
+    how, what = "--groups COPY (of a table; groups=COPY in Python)", "a column, or in Python an array,"
+    if run is not None and run.has_data and run.reads_table:
+        how, what = "groups='COPY'" if run.in_python else "--groups COPY", "a column"
+    elif run is not None and run.has_data:
+        how, what = "groups=COPY", "an array"
+        if not run.in_python:
+            file = run.data.strip("'")
+            how = f"files of this format name no groups, but Python does: proxembed.search({file!r}, groups=COPY)"
+    return (
+        f"To remove the cause, drop the copies, or keep them together: {how}, where COPY is {what} with the same value "
+        "in all copies of a row."
+    )
 
 
 def kept_rivals() -> set[str]:
@@ -228,13 +254,15 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         own = ours == (chosen["method"], chosen["k"]) if chosen else None
         others = [each["arm"] for each in (goal.get("rival"), goal.get("base")) if each]
         best = saved.get("arm") if name == asked and saved.get("arm") in others else None
-        facts = {**goal, "features": features, "hidden": ours == tuple(saved.get("embedding", ()))}
+        facts = {**goal, **without_copies(summary, name, goal), "features": features}
+        facts["hidden"] = ours == tuple(saved.get("embedding", ()))
         facts |= {"saved": own and not saved if chosen else None, "saved_rival": best, "asked": asked}
         if summary.get("nested") and not saved:
             facts |= {"arm": CHOSEN_ANEW, "saved": True} if goal["k"] is None else {"saved": False}
-        facts["saved_value"] = None if saved else _value_of(summary, chosen, goal)
+        facts["saved_figures"] = "" if saved else saved_figures(summary, chosen, goal)
         goal["not_saved"] = not_saved(name, facts, saved_name)
-        goal["advice"], goal["taken"] = f"{DO}: {advice(name, facts)}", who(name, facts)
+        which = BY_COPIES * bool(goal.get("without_copies"))
+        goal["advice"], goal["taken"] = f"{DO}{which}: {advice(name, facts)}", who(name, facts)
         goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
         goal["lead"] = ""
         kept = run is not None and " --keep-rival " in goal["command"]
@@ -248,26 +276,56 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
         for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
             predicts = goal["command"].startswith("proxembed predict")
-            answers = summary["verdict"].get("answers", "")
-            numbers = bool(summary["dataset"].get("outputs"))
-            instead = "" if numbers else INSTEAD
-            writes = " ".join([f"{PREDICTS}{instead}.", *[answers, BY_CUTS] * bool(answers)]) if predicts else ""
+            numbers, classes = bool(summary["dataset"].get("outputs")), summary["dataset"].get("single_label")
+            instead, by_cuts = "" if numbers else INSTEAD, "" if numbers or classes else f" {BY_CUTS}"
+            writes = f"{PREDICTS}{instead}.{by_cuts}" if predicts else ""
             goal["command_note"] = f"{writes} {run.placeholder('outputs' if numbers else 'labels')}".strip()
         near = goals.get("neighbours", {"command": "", "measure": ""})
-        if near["command"].endswith(COSINE):
-            near["command_note"] = f"{run.compared(near['components'])} {near['command_note']}".strip()
+        used = near["command"].startswith("proxembed transform")
+        if used and flag_of("neighbours", near):
+            text = run.compared(near["components"]) if run.framed else UNFRAMED
+            near["command_note"] = f"{text} {near['command_note']}".strip()
 
 
-def _value_of(summary: Mapping[str, Any], chosen: Mapping[str, Any] | None, goal: Mapping[str, Any]) -> float | None:
-    """The value of the choice on the test rows by the measure of a goal; None of other goals than predictions and
-    neighbours, and where it is not known."""
-    if chosen is None or goal.get("value") is None or summary["verdict"].get("basis") != TEST_ROWS:
-        return None
+def without_copies(summary: Mapping[str, Any], name: str, goal: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a goal without test rows that have a copy in training, where these change its word: what to do
+    follows them."""
+    if not goal.get("without_copies"):
+        return {}
+    alone = summary["verdict"]["without_copies"]["goals"][name]
+    facts = {key: value for key, value in alone.items() if key in goal and key not in ("base", "rival")}
+    if goal.get("base"):
+        facts["base"] = {**goal["base"], "value": alone["base"]}
+    if goal.get("rival"):
+        ends = {"gain": alone.get("rival_gain"), "interval": alone.get("rival_interval")}  # which older records lack
+        facts["rival"] = {**goal["rival"], "value": alone["rival"], **ends}
+    return facts
+
+
+def saved_figures(summary: Mapping[str, Any], chosen: Mapping[str, Any] | None, goal: Mapping[str, Any]) -> str:
+    """What the choice has on the test rows by the measures of a goal, behind its name; empty for maps, and where that
+    is not known."""
+    if chosen is None or summary["verdict"].get("basis") != TEST_ROWS:
+        return ""
     own = (chosen["method"], chosen["k"])
     entry: Mapping[str, Any] = next(
         (each for each in summary.get("best", ()) if (each["arm"], each["k"]) == own), {"scores": {}}
     )
-    return None if goal["base"]["k"] is not None else entry["scores"].get(goal["measure"], {}).get(TEST)
+    tests = {name: entry["scores"].get(name, {}).get(TEST) for name in (goal["measure"], *goal.get("shares", {}))}
+    if any(value is None for value in tests.values()) or (goal.get("base") or {}).get("k") is not None:
+        return ""
+    if not goal.get("shares"):
+        value = tests[goal["measure"]]
+        as_good = f"{value:.3f}" >= f"{goal['value']:.3f}" and sign_of(goal["measure"]) > 0
+        return f", which has {value:.3f}{', no less, and so serves here, too' * as_good}"
+    if entry.get("reads_features"):
+        return ", whose predictions read the features, so that its numbers cannot take their place"
+    kept = [
+        f"{100 * tests[name] / each['base']:.0f} % of the {measured(name)}"
+        for name, each in goal["shares"].items()
+        if each.get("base")
+    ]
+    return f", which keeps {and_words(kept)} of the features" if kept else ""
 
 
 def _smallest(goals: Mapping[str, dict[str, Any]], asked: str) -> dict[str, Any] | None:
@@ -279,7 +337,7 @@ def _smallest(goals: Mapping[str, dict[str, Any]], asked: str) -> dict[str, Any]
 def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:
     """Give the goal that comes before all others its ``lead``: that which was asked for, else the first of which an
     embedding or a rival is better than doing nothing."""
-    useful = [name for name, goal in goals.items() if goal["word"] == BETTER or goal["taken"] in (RIVAL, SAVED_RIVAL)]
+    useful = [name for name, goal in goals.items() if acted_on(goal) == BETTER or goal["taken"] in (RIVAL, SAVED_RIVAL)]
     name = asked if asked is not None and asked in goals else next(iter([*useful, *goals]))
     beside = beside_predict(goals) if name == "predict" else ""
     goals[name]["lead"] = f"{FIRST}{goals[name]['advice'].removeprefix(DO)}{beside}"
@@ -321,5 +379,5 @@ def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
         rival = (goal.get("rival") or {"arm": ""})["arm"]
         return run.for_rival(rival) if f" take {rival}, which" in advice(name, goal) else ""
     if taken == SAVED_RIVAL or goal["saved"]:
-        return run.use(verb_of(name)) + flag_of(name, goal) * (not run.in_python)
+        return run.use(verb_of(name)) + flag_of(name, goal) * (run.framed and not run.in_python)
     return run.for_embedding() if goal["hidden"] else run.for_goal(name)

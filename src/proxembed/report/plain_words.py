@@ -50,6 +50,8 @@ GLOSSARY = {
 OF_LABELS = {
     "average precision": "How high the rows with a label rank by its predicted score: 1 is perfect, the share of rows "
     "with the label is chance. Macro: the mean over labels.",
+    "sensitivity, specificity": "The share of the rows with a label for which it is predicted, and the share of the "
+    "other rows for which it is not; the rest of these are false alarms.",
     "Jaccard@10": "Labels that a row and its ten nearest training rows have in common, over those that either has. "
     "Of one yes/no label it is the share of neighbours of the same class, the mean over both classes, so that the "
     "rarer one counts as much: one list for all rows has 0.5.",
@@ -158,33 +160,41 @@ def _without_copies(goal: Mapping[str, Any]) -> str:
     return f"; without {which} a copy in training the verdict is “{said}”, {act}"
 
 
+def acted_on(goal: Mapping[str, Any]) -> str:
+    """The word of a goal to act on: that without copies where it is another."""
+    return str((goal.get("without_copies") or (0, goal["word"]))[1])
+
+
 def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -> str:
     """The sentence of the goal that leads, else of the first one; before it, that nothing helps, where this holds of
     every goal. If no goal was ``asked`` for, after it what else came out, and what did not."""
     name = next((name for name, goal in goals.items() if goal.get("lead")), next(iter(goals)))
     first = goals[name]
-    if all(goal["word"] == WORSE for goal in goals.values()):
+    if all(acted_on(goal) == WORSE for goal in goals.values()):
         return f"No embedding{_tried(first)} helps here. {first['plain']}"
     return first["plain"] + ("" if asked else _others({key: goal for key, goal in goals.items() if key != name}))
 
 
 def _others(goals: Mapping[str, Mapping[str, Any]]) -> str:
     """For which other uses an embedding helps, and for which it does not, with their words."""
-    helps = [SEARCHES[name] for name, goal in goals.items() if goal["word"] == BETTER]
+    better = [name for name, goal in goals.items() if acted_on(goal) == BETTER]
+    helps = [SEARCHES[name] for name in better if not predicts_from_features(goals[name])]
+    own = [name for name in better if predicts_from_features(goals[name])]
     small = goals.get("compress", {"word": ""})
     smaller = f" Fewer numbers are {'better than' if above_whole(small) else 'as good as'} the features."
     smaller *= _helps(small)
-    level = [SEARCHES[name] for name, goal in goals.items() if goal["word"] == LEVEL and not _helps(goal)]
-    lost = {name: goal["word"] for name, goal in goals.items() if goal["word"] in (WORSE, CANNOT_TELL)}
+    level = [SEARCHES[name] for name, goal in goals.items() if acted_on(goal) == LEVEL and not _helps(goal)]
+    lost = {name: acted_on(goal) for name, goal in goals.items() if acted_on(goal) in (WORSE, CANNOT_TELL)}
     lacks = [f"{SEARCHES[name]} ({word})" for name, word in lost.items()]
     parts = ("An embedding also helps for", helps), ("It is as good, no better, for", level)
     said = [f" {begin} {and_words(names)}." for begin, names in parts if names]
+    said += [" The own classifier of a method, which reads the features, predicts better."] * bool(own)
     return "".join([*said, smaller, f" It is not shown to help for {and_words(lacks)}." if lacks else ""])
 
 
 def _helps(goal: Mapping[str, Any]) -> bool:
     """Whether the embedding is better, or as good with fewer numbers."""
-    return goal["word"] == BETTER or (goal["word"] == LEVEL and goal.get("tone") == "yes")
+    return acted_on(goal) == BETTER or (acted_on(goal) == LEVEL and goal.get("tone") == "yes")
 
 
 def and_words(names: Sequence[str]) -> str:
@@ -208,7 +218,8 @@ def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
         base = f"a linear model of {base}" if base == subject.features else base
     verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
     if goal["word"] == WORSE:
-        return f"no embedding{_tried(goal)} predicts {subject.targets} as well as {base}{_figures(goal)}{_rival(goal)}"
+        none = f"no {'method' if own else 'embedding'}{_tried(goal)} predicts {subject.targets}"
+        return f"{none} as well as {base}{_figures(goal)}{_rival(goal)}"
     return _said(goal, ours, (f"{verb} better than", f"{verb} as well as"), base) + _rival(goal)
 
 
@@ -473,7 +484,8 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
-        fewer = f"use {ours} if fewer numbers help; else keep the features{AS_FEATURES}"
+        own = predicts_from_features(goal)  # fewer numbers do not tell of it
+        fewer = f"use {ours}{' or' if own else ' if fewer numbers help; else'} keep the features{AS_FEATURES}"
         told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: fewer if taken == OURS else "keep the features"}
         told |= {WORSE: f"keep the features {purpose}"}
         if merely_sorts(goal):
@@ -542,9 +554,7 @@ def not_saved(name: str, goal: Mapping[str, Any], saved: str) -> str:
     option = "embedding" if goal.get("hidden") else f"goal {name}"
     does = "saves it" if goal.get("hidden") else "looks for the best one and saves it"
     how = "" if who(name, goal) == OURS else f"; a search with --{option} {does}"
-    value = goal.get("saved_value")
-    has = "" if value is None else f", which has {value:.3f}"
-    return f"These are figures of {found}, not of the saved model ({saved}){has}{how}."
+    return f"These are figures of {found}, not of the saved model ({saved}){goal.get('saved_figures', '')}{how}."
 
 
 def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
@@ -555,13 +565,13 @@ def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
     named = place not in ("", UNTOLD) and name in ("predict", "neighbours")
     rival = f", or take {goal['rival']['arm']}, which {place_words(place, goal)}" if named and _above_base(goal) else ""
     figures = _three_figures(goal) if named else ""
-    return f"{safe}{rival}; {'this map' if name == 'map' else 'the embedding'} may lose up to {loss}{figures}"
+    return f"{safe}{rival}; {'this map' if name == 'map' else own_words(goal)} may lose up to {loss}{figures}"
 
 
 def _three_figures(goal: Mapping[str, Any]) -> str:
-    """The figures of the features, of a rival and of the embedding, to three decimals."""
+    """The figures of the features, of a rival and of ours, to three decimals."""
     three = {"features": goal["base"]["value"], goal["rival"]["arm"]: goal["rival"]["value"]}
-    three["embedding"] = goal["value"]
+    three[own_words(goal).removeprefix("the ")] = goal["value"]
     return f" ({', '.join(f'{name} {value:.3f}'.replace(' 0.', ' .') for name, value in three.items())})"
 
 
@@ -613,11 +623,19 @@ AHEAD, PERHAPS, AS_GOOD, UNTOLD = "is ahead", "is perhaps ahead", "is as good", 
 
 
 def place_words(place: str, goal: Mapping[str, Any]) -> str:
-    """Where a rival is, and beside whom: the embedding, or predictions that are not made of its numbers."""
-    own = goal.get("reads_features") and not is_near(goal["measure"])
+    """Where a rival is, and beside whom."""
     joined = {AS_GOOD: "as", UNTOLD: "from"}.get(place, "of")
-    whom = "the method's own predictions" if own else "the embedding"
-    return f"{place} {joined} {whom}"
+    return f"{place} {joined} {own_words(goal)}"
+
+
+def own_words(goal: Mapping[str, Any]) -> str:
+    """What the figures of a goal are of: the embedding, or predictions that are not made of its numbers."""
+    return "the method's own predictions" if predicts_from_features(goal) else "the embedding"
+
+
+def predicts_from_features(goal: Mapping[str, Any]) -> bool:
+    """Whether a goal is of predictions by a method's own classifier, which reads the features."""
+    return bool(goal.get("reads_features") and not is_near(goal["measure"]))
 
 
 def place_of_rival(goal: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ from proxembed.proximity.reordering import even_sample
 from proxembed.targets.labels import MANY_LABELS
 from proxembed.targets.outputs import output_words
 
+from .next_steps import Run, copies_remedy
+
 MAP_LABELS = 200  # labels that get a switch, the most frequent first
 SHOWN_OUTPUTS = 20
 SHOWN_LABELS = 50  # of thousands of labels, the most frequent
@@ -20,11 +22,6 @@ HEXAGONS = 44  # hexagons across a panel
 EDGE = 0.0125  # where rows outside the window are put, so that their marks are whole
 LANES, BINS = 6, 60  # of the histogram of a single component: labels with a lane of their own, bins across
 SPREAD = 99.5  # percentage of rows inside the window of a panel, on each axis
-
-REMOVES_COPIES = (
-    "To remove the cause, drop the copies, or keep them together: --groups COPY, where COPY is a column with the same "
-    "value in all copies of a row."
-)
 
 Panel = tuple[str, Any, float | None, Any]
 
@@ -296,14 +293,17 @@ def _kind_of_folds(protocol: dict[str, Any]) -> str | None:
     return splitting.get("kind") if isinstance(splitting, dict) else "stratified"
 
 
-def verdict_warnings(facts: dict[str, Any], protocol: dict[str, Any], without: str = "") -> list[str]:
+def verdict_warnings(
+    facts: dict[str, Any], protocol: dict[str, Any], without: str = "", run: Run | None = None
+) -> list[str]:
     """What in the data may flatter every value of the verdict, a few sentences each with its remedy. ``without``: what
-    the verdict is without copies."""
+    the verdict is without copies; ``run``: the command, whose data the remedy suits."""
     kind, found = _kind_of_folds(protocol), []
     if facts.get("duplicate_rows"):
         count = facts["duplicate_rows"]
-        remedy = f"{without} {REMOVES_COPIES}".strip()
         copies, known = "a copy in training of a held-out row flatters every score", facts.get("copied_test_rows")
+        apart = known == 0 and kind == "groups"
+        remedy = "Groups keep them together." if apart else f"{without} {copies_remedy(run)}".strip()
         of_test = "" if known is None else f"; {known:,} of {facts['test']:,} test rows have a copy in training"
         found.append(f"{_rows(count)} the features of an earlier row{of_test}: {copies}. {remedy}")
     if facts.get("groups") is not None and kind not in ("groups", "time"):
@@ -317,9 +317,10 @@ def verdict_warnings(facts: dict[str, Any], protocol: dict[str, Any], without: s
     return found
 
 
-def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
-    """What in the data may flatter or spoil the scores, one sentence each with its remedy."""
-    found = verdict_warnings(facts, protocol) + _kept_apart(facts, _kind_of_folds(protocol))
+def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any], run: Run | None = None) -> list[str]:
+    """What in the data may flatter or spoil the scores, one sentence each with its remedy; ``run``: as of
+    ``verdict_warnings``."""
+    found = verdict_warnings(facts, protocol, run=run) + _kept_apart(facts, _kind_of_folds(protocol))
     if facts["zero_rows"]:
         found.append(f"{_rows(facts['zero_rows'])} no feature but zeros; no method can tell such rows apart.")
     if facts["labels_without_row"]:

@@ -7,7 +7,7 @@ from typing import Any
 from proxembed.evaluate.arms import ALL_FEATURES, MAP_SIZE
 from proxembed.evaluate.gains import FOLDS, NESTED, TEST_ROWS
 from proxembed.evaluate.part import KEPT_AMONG
-from proxembed.evaluate.results import RIDGE, SAME_ROWS, TEST
+from proxembed.evaluate.results import SAME_ROWS, TEST
 from proxembed.evaluate.verdict import (
     AS_SHOWN,
     BETTER,
@@ -18,9 +18,10 @@ from proxembed.evaluate.verdict import (
     neighbor_measure,
     share_of,
 )
-from proxembed.measures.measures import AVERAGE_PRECISION, DEFAULT_NEIGHBORS, is_near
+from proxembed.measures.measures import DEFAULT_NEIGHBORS, is_near
 from proxembed.splits.splits import NO_TEST_ROWS
 
+from .answers import answers_words
 from .next_steps import Run, with_next_steps
 from .plain_words import (
     AHEAD,
@@ -47,6 +48,7 @@ from .plain_words import (
     place_of_rival,
     place_words,
     plain_sentence,
+    predicts_from_features,
     reversed_among_new,
     short,
     size_words,
@@ -88,31 +90,35 @@ def worded(
         missing = Missing.of(verdict["missing"]) if "rivals" in verdict.get("missing", {}) else Missing()
     told["missing"] = missing.plain()
     goals = _worded_goals(summary, missing)
-    verdict = verdict | {"answers": answers_words(summary)}
+    verdict = verdict | {"answers": answers_words(summary, run)}
+    if "predict" in goals:
+        goals["predict"]["answers"] = verdict["answers"]
     summary = {**summary, "verdict": verdict}
     with_next_steps(goals, summary, run)
     goals = dict(sorted(goals.items(), key=lambda each: not each[1]["lead"]))
     first = _answer(goals, summary, run) or headline(goals, verdict.get("asked"))
-    lines = [f"{goal['title']}: {goal['said']}. {goal['sentence']}" for goal in goals.values()]
+    told_goals = (((goal.get("answers"), goal["sentence"]), goal) for goal in goals.values())
+    lines = [f"{goal['title']}: {goal['said']}. {' '.join(filter(None, texts))}" for texts, goal in told_goals]
     lines = [first, *lines, *_saved_rival(goals, summary), *cut_lines(verdict.get("cut"))]
     more: dict[str, Any] = {"headline": first, "text": "\n".join(lines)}
     more["note"] = _note({**verdict, "goals": goals}, summary, told["refitted"])
-    more["warnings"] = verdict_warnings(summary["dataset"], summary.get("protocol", {}), copies_words(verdict, goals))
-    grouped = "" if run is None or not run.reads_table else run.for_copies()
-    more["warning_command"] = grouped * bool(summary["dataset"].get("duplicate_rows"))
+    facts, copies = summary["dataset"], copies_words(verdict, goals)
+    more["warnings"] = verdict_warnings(facts, summary.get("protocol", {}), copies, run)
+    grouped = "" if run is None or facts.get("groups") is not None else run.for_copies()
+    more["warning_command"] = grouped * bool(facts.get("duplicate_rows"))
     return {**summary, "verdict": {**verdict, **told, "goals": goals, **more}}
 
 
-def reworded(record: dict[str, Any], folder: str | None = None) -> dict[str, Any]:
+def reworded(record: dict[str, Any], folder: str | None = None, framed: bool = True) -> dict[str, Any]:
     """A stored record with the words of its verdict made again from its figures; ``stored_words`` is true where it
-    lacks some of these, so that the words stay those of the version that wrote it."""
+    lacks some of these, so that the words stay those of the version that wrote it. ``framed``: as of ``Run``."""
     summary, search = record["summary"], record.get("search") or {}
     verdict = summary["verdict"]
     goals = verdict["goals"]
     given: dict[str, Any] = {"run": None}
     if record["kind"] == "search":
         all_rows = search.get("fitted_on", {}).get("all", False)
-        given = {"run": Run(record["command"], folder), "refitted": verdict.get("refitted", all_rows)}
+        given = {"run": Run(record["command"], folder, framed), "refitted": verdict.get("refitted", all_rows)}
         known = "rivals" in verdict.get("missing", {})
         given["missing"] = Missing.of(verdict["missing"]) if known else _missing_of_record(goals, search)
     if lacks_figures(summary):
@@ -291,7 +297,7 @@ def _than(name: str, goal: dict[str, Any]) -> str:
         constant = SAME_ROWS if is_near(goal["measure"]) else CONSTANT
         other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else constant
         rivals = f" and the best rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
-        own = goal.get("reads_features") and not is_near(goal["measure"])  # beside a ridge on the same features
+        own = predicts_from_features(goal)  # beside a ridge on the same features
         features = f"{'a linear model of ' * bool(own)}{ALL_FEATURES}{rivals}"
         parts.append(f" than {features if base['arm'] == ALL_FEATURES else other}")
         parts.append(", by less than matters" * (goal["gain"] <= (goal.get("margin") or 0.0)))
@@ -334,7 +340,8 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
         limit += (
             ". Each interval is of one comparison; “better” is corrected for the number of goals not asked for (Holm)"
         )
-    limit += "".join(f". {text}" for text in (one_axis(summary), judged_labels(summary), fold_gap(summary)) if text)
+    whys = (one_axis, no_small_size, judged_labels, fold_gap)
+    limit += "".join(f". {text}" for why in whys if (text := why(summary)))
     if verdict["basis"] == FOLDS:
         folds = len(summary["folds"])
         return (
@@ -364,7 +371,16 @@ def one_axis(summary: Mapping[str, Any]) -> str:
     if not ours or "map" in summary["verdict"]["goals"] or any(entry["components"] > 1 for entry in ours):
         return ""
     names = list(dict.fromkeys(entry["arm"] for entry in ours))
-    return f"No map is judged: {and_words(names)} give{'s' * (len(names) == 1)} one axis"
+    return f"No map is judged: {and_words(names)} give{'s' * (len(names) == 1)} one axis, and a map has two"
+
+
+def no_small_size(summary: Mapping[str, Any]) -> str:
+    """Why no small size is judged, where the predictions of every method read the features."""
+    ours = [entry for entry in summary.get("leaderboard", ()) if not entry["rival"] and entry["components"]]
+    if not ours or "compress" in summary["verdict"]["goals"] or not all(entry.get("reads_features") for entry in ours):
+        return ""
+    names = list(dict.fromkeys(entry["arm"] for entry in ours))
+    return f"No small size is judged: the predictions of {and_words(names)} read the features and not their numbers"
 
 
 def judged_labels(summary: Mapping[str, Any]) -> str:
@@ -378,27 +394,6 @@ def judged_labels(summary: Mapping[str, Any]) -> str:
         f"the other {COUNTS[few] if 1 < few < len(COUNTS) else f'{few:,}'} have" if few > 1 else "the other one has"
     )
     return f"Means over labels are of at least {judged:,} of the {labels:,} labels: {others} too few rows in some fold"
-
-
-def answers_words(summary: Mapping[str, Any]) -> str:
-    """How many of the predicted labels of the saved choice are wrong on the test rows, beside a constant answer; empty
-    where that is not known, and of classes, which have no cuts."""
-    facts, goal = summary["dataset"], summary["verdict"]["goals"].get("predict", {})
-    entry = None if summary.get("saved") or facts["single_label"] else _chosen_entry(summary)
-    wrong = None if entry is None else entry["scores"].get(f"Hamming loss ({RIDGE})", {}).get("test")
-    if entry is None or wrong is None or goal.get("chance") is None or AVERAGE_PRECISION not in goal["measure"]:
-        return ""
-    if entry["labels"] < facts["labels"]:  # the chance of labels without a test row is not among the mean
-        return ""
-    never = goal["chance"]  # the mean share of the rows with a label
-    if facts["labels"] > 1:
-        answers, constant = "the answers, one per label,", f"to predict no label would be wrong in {per_cent(never)}"
-    else:
-        common = "no" if never <= 0.5 else "yes"
-        answers, constant = "the answers", f"always “{common}” would be wrong in {per_cent(min(never, 1 - never))}"
-    half = summary["verdict"].get("wrong_at_half")
-    instead = "" if half is None else f" ({per_cent(half)} with --cut 0.5)"
-    return f"On the test rows {per_cent(wrong)} of {answers} are wrong{instead}; {constant}."
 
 
 def _chosen_entry(summary: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -465,7 +460,7 @@ def _compared(goal: dict[str, Any], features: int) -> str:
 def _against(goal: dict[str, Any], features: int) -> str:
     base, said = goal["base"], goal["word"]
     values = f"{number(goal['value'])} instead of {number(base['value'])} of {label(base)}"
-    own = goal.get("reads_features") and not is_near(goal["measure"])  # its predictions are the same at every size
+    own = predicts_from_features(goal)  # its predictions are the same at every size
     arm = f"the own predictions of {goal['arm']}, {NOT_ITS_NUMBERS}" if own else label(goal)
     ours, whole = f"{arm}, {measure_words(goal['measure'], bool(own))}", base["arm"] == ALL_FEATURES
     if said == BETTER:

@@ -1,6 +1,6 @@
 """The budget of one fit, one diagnosis and one map: forecasts from the sizes of the data, and what is cut to fit in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 from typing import Any, NamedTuple
@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.estimator.catalogue import title_of
-from proxembed.evaluate.arms import MAP_SIZE
+from proxembed.evaluate.arms import MAP_SIZE, Arm
 from proxembed.evaluate.costs import (
     PROTOTYPES,
     Shape,
     all_features_work,
+    decision_work,
     fit_work,
     last_work,
     layout_work,
@@ -23,6 +24,7 @@ from proxembed.evaluate.costs import (
     step_work,
 )
 from proxembed.evaluate.part import KEPT_AMONG, KEPT_ROWS
+from proxembed.evaluate.results import FEW_LABELS
 from proxembed.execute.executor import workers
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.kernelized import Kernelized
@@ -35,7 +37,7 @@ from proxembed.tables.notes import counted
 from proxembed.targets.labels import MANY_LABELS
 
 from .options import LEAST_SHUFFLES, NEAR_MEASURES, BudgetOptions
-from .plan import EACH_MORE, FEWER_PROTOTYPES, drawn_part, round_up
+from .plan import EACH_MORE, FEWER_PROTOTYPES, Plan, drawn_part, round_up
 
 FEWER_ROWS = 20_000, 12_000, 8000, 5000, 3000, 2000, 1000, 500
 USUAL_SIZE = 10  # components of a method that names none
@@ -64,7 +66,7 @@ class Budget:
 
     def forecast(self, work: float) -> str:
         """The forecast beside the budget, in words."""
-        value, unit = work / self.rate, "s" if self.option == "--max-seconds" else "units of work"
+        value, unit = work / self.rate, "s" if self.option == "--max-seconds" else "units of work (seconds of one core)"
         return f"forecast {f'{value:,.0f}' if value >= 10 else f'{value:.2g}'} of {self.asked:g} {unit}"
 
     def larger(self, work: float) -> str:
@@ -76,6 +78,17 @@ class Budget:
         if self.has_room(work):
             return []
         return [f"{self.forecast(work)}; the cheapest job is done all the same, {self.larger(work)} has room for it"]
+
+
+def counted_arms(plan: Plan, arms: Sequence[Arm], rows: int) -> tuple[str, ...]:
+    """The arms whose decisions for few labels are counted on the test rows, though the plan has cut them: the cheapest
+    ones, as long as the fits on ``rows`` training rows that cuts are tuned on fit into what it leaves of the budget."""
+    shape, left, found = plan.shape.rows(rows), plan.work - sum(plan.phases.values()), []
+    each = {arm.name: CUT_FOLDS * fit_work(arm.estimator, shape) for arm in arms}
+    for name in sorted(each, key=lambda name: each[name]):
+        left -= each[name] + decision_work(rows, shape.c, USUAL_SIZE)
+        found += [name] * (left >= 0)
+    return tuple(found) if shape.c <= FEW_LABELS else ()
 
 
 def cheaper_methods(n: int, seed: int | None = None) -> Iterator[Any]:

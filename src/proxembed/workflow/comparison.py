@@ -84,7 +84,8 @@ def data_and_head(
     noted = with_encoder(with_warnings(dataset), encoder, frame_of(X))
     data = repr(str(file)) if file is not None else "dataset" if dataset is X else "X, y"
     named = {name: value for name, value in given.items() if value is not None}
-    texts = (f"{name}={name}" if file is None else f"{name}={value!r}" for name, value in named.items())
+    arrays = {name: file is None or hasattr(value, "shape") for name, value in named.items()}
+    texts = (f"{name}={name if arrays[name] else repr(value)}" for name, value in named.items())
     encoders = () if encoder is None else (f"encoder={encoder_text(encoder)}",)
     command = call_text(kind, ", ".join([data, *texts, *encoders]), options)
     return noted, run_head(kind, command, options.seed, file)

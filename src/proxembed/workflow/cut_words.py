@@ -42,10 +42,10 @@ class Cut:
     text: str
 
 
-def told_cuts(plan: Plan, run: Run) -> dict[str, Any]:
+def told_cuts(plan: Plan, run: Run, answered: bool = False) -> dict[str, Any]:
     """What was cut (``what``), a pair (verdicts, words) per line (``lines``), why (``why``), and how to cut nothing
-    (``undo``) by which ``command``; these are empty where there is nothing to say."""
-    cuts = cuts_of(plan)
+    (``undo``) by which ``command``; these are empty where there is nothing to say. ``answered``: as of ``cuts_of``."""
+    cuts = cuts_of(plan, answered)
     told: dict[str, Any] = {"lines": _lines(plan, cuts), "why": "", "undo": "", "command": ""}
     if not cuts:
         limit = f": the whole job fits into the budget of {_asked(plan)}" if plan.bounded else ""
@@ -60,8 +60,9 @@ def told_cuts(plan: Plan, run: Run) -> dict[str, Any]:
         return told
     option, value = _enough(plan)
     if any(cut.kind != STOPPED and cut.text not in beside for cut in cuts):
+        took = "" if plan.options.max_work is None else f" ({core_time(float(value))})"
         told["why"] = (
-            f"Why: the whole job needs about {float(value):,g} {_unit(plan)}, and the budget was {_asked(plan)}."
+            f"Why: the whole job needs about {float(value):,g} {_unit(plan)}{took}, and the budget was {_asked(plan)}."
         )
     else:
         option, value = "--max-work", f"{plan.work:g}"
@@ -101,13 +102,14 @@ def _forests_are_cut(plan: Plan) -> bool:
     return plan.cuts.forest < min(FOREST_ROWS, plan.cuts.rows or len(plan.split.train))
 
 
-def cuts_of(plan: Plan) -> list[Cut]:
-    """Everything that is missing or smaller, what matters most first."""
+def cuts_of(plan: Plan, answered: bool = False) -> list[Cut]:
+    """Everything that is missing or smaller, what matters most first. ``answered``: it is known how many of its answers
+    are wrong of the saved model, though the plan has cut decisions."""
     stopped = [Cut(STOPPED, f"the clock decided: {text}") for text in plan.by_clock]
     stopped += [Cut(FITTED, text) for text in plan.sampled_fit]
     tried = [*_rivals(plan), *_sizes(plan), *_searched(plan), *_chosen(plan)]
     stopped += [Cut(UNFINISHED, text) for text in plan.unfinished]
-    return [*tried, *_judged(plan), *_checked(plan), *_shown(plan), *stopped]
+    return [*tried, *_judged(plan), *_checked(plan), *_shown(plan, answered), *stopped]
 
 
 def _lines(plan: Plan, cuts: Sequence[Cut]) -> list[list[str]]:
@@ -125,6 +127,18 @@ def _lines(plan: Plan, cuts: Sequence[Cut]) -> list[list[str]]:
         found.append(["Under any budget", f"{and_words(unfit)} cannot take part"])
     kinds: Mapping[str, list[str]] = {kind: [cut.text for cut in cuts if cut.kind == kind] for kind in BEARS}
     return found + [[BEARS[kind][0], f"{'; '.join(texts)}: {BEARS[kind][1]}"] for kind, texts in kinds.items() if texts]
+
+
+def core_time(work: float) -> str:
+    """About how long one core takes for some units of work."""
+    size, unit = next((each for each in ((3600, "hour"), (60, "minute")) if work >= 1.5 * each[0]), (1, "second"))
+    count = f"{work / size:.2g}" if work < 10 * size else f"{work / size:,.0f}"
+    return f"about {count} {unit}{'s' * (count != '1')} of one core"
+
+
+def unit_note(plan: Plan) -> str:
+    """What a unit of work takes, behind a forecast in these; empty behind one in seconds."""
+    return "" if plan.options.max_work is None else "; a unit of work is about one second of one core"
 
 
 def _unit(plan: Plan) -> str:
@@ -213,12 +227,14 @@ def _checked(plan: Plan) -> list[Cut]:
     return [Cut(CHANCE, few)] * (plan.cuts.diagnosis < DIAGNOSIS)
 
 
-def _shown(plan: Plan) -> list[Cut]:
+def _shown(plan: Plan, answered: bool) -> list[Cut]:
     cuts, found = plan.cuts, []
+    missing = "F1, Hamming loss and probabilities"
     if not cuts.layouts:
         found.append("maps laid out from all components")
     if not plan.numbers and not cuts.decisions:
-        found.append("F1, Hamming loss and probabilities, and thresholds of single labels")
+        wrong = "" if answered else ", and how many of the answers of the saved model are right"
+        found.append(f"{missing} in the tables{wrong}")
     elif not plan.numbers and cuts.leading:
-        found.append("F1, Hamming loss and probabilities, except of all features and the leading method")
+        found.append(f"{missing}, except of all features and the leading method")
     return [Cut(SHOWN, text) for text in found]

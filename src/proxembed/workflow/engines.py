@@ -260,9 +260,16 @@ def _work(plan: Any) -> WorkBudget | None:
     if plan is None or not plan.bounded:
         return None
     if plan.searching is None:  # the same for the searches inside nested folds
-        rows = len(plan.split.train) + len(plan.split.held_out)
         cuts = plan.cuts
-        bounds = rows, plan.dearest, cuts.prototypes, plan.kept_anchors, plan.draws, cuts.bases, cuts.weights
+        bounds = (
+            plan.fitted_rows,
+            plan.dearest,
+            cuts.prototypes,
+            plan.kept_anchors,
+            plan.draws,
+            cuts.bases,
+            cuts.weights,
+        )
         plan.searching = WorkBudget(plan.each_search, *bounds)
     return plan.searching
 

@@ -1,7 +1,6 @@
 """The data of a run: arrays, a file or a Dataset in, a Dataset whose labels an embedding can serve out."""
 
 import difflib
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import repeat
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import rankdata
 
 from proxembed.blocks import RowBlocks, is_dask
@@ -18,9 +16,10 @@ from proxembed.data.dataset import with_spelling_notes
 from proxembed.data.errors import shorten
 from proxembed.data.large_table import takes as is_table
 from proxembed.data.readers.columns import is_number
-from proxembed.data.readers.table import first_cell, read_table
+from proxembed.data.readers.label_arrays import labels_of
+from proxembed.data.readers.table import read_table
 from proxembed.data.readers.table_covariates import covariate_names, read_covariates
-from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
+from proxembed.data.readers.table_labels import FrameFile
 from proxembed.data.unpacking import check_exists, plain_name
 from proxembed.evaluate.arms import Arm, unweighted_rivals
 from proxembed.evaluate.part import cells_of, rows_scored
@@ -37,9 +36,7 @@ from proxembed.tables.axis import axis_of
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.tables.notes import few_notes
 from proxembed.targets.known import known_cells
-from proxembed.targets.labels import MANY_LABELS, LabelMatrix
-from proxembed.targets.outputs import Outputs
-from proxembed.targets.reading import read_targets
+from proxembed.targets.labels import MANY_LABELS
 
 from .options import CompareOptions, OptionError, SearchOptions
 
@@ -132,13 +129,21 @@ def _in_memory(X: Any, y: Any, groups: Any, given: dict[str, Any]) -> Dataset:
 
 
 def _of_anndata(
-    X: Any, y: Any, groups: Any, labels: Any = None, target_type: str | None = None, **others: Any
+    X: Any,
+    y: Any,
+    groups: Any,
+    labels: Any = None,
+    targets: Any = None,
+    target_type: str | None = None,
+    **others: Any,
 ) -> Dataset:
-    if y is not None or labels is None or others:
-        given = "no labels are named" if labels is None else f"{next(iter(others), 'y')} was passed"
-        raise ValueError(f"X is AnnData, and {given}; name the columns of obs that hold the labels with labels alone.")
+    if y is not None or labels is targets is None or others:
+        given = "no labels are named" if labels is targets is None else f"{next(iter(others), 'y')} was passed"
+        raise ValueError(
+            f"X is AnnData, and {given}; name the columns of obs with labels, or with targets where they hold numbers."
+        )
     named = groups if isinstance(groups, str) else None
-    return _grouped(from_anndata(X, labels, groups=named, target_type=target_type), groups)
+    return _grouped(from_anndata(X, labels or (), targets=targets or (), groups=named, target_type=target_type), groups)
 
 
 def rows_in_order(X: Any, beside: Any, what: str) -> tuple[Any, tuple[str, ...]]:
@@ -200,7 +205,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: Any = None) -> Dataset:
         raise ValueError("y=None: pass the labels of the rows of X.")
     if isinstance(groups, str):
         raise ValueError(f"groups={groups!r} names no column of X; pass an array of one group per row.")
-    labels = labels_of(y, *_purposes({"target_type": target_type}))
+    labels = labels_of(y, target_type)
     table, notes = table_and_notes(X)
     names: Any = None if table is None else [column.name for column in table.columns]
     dataset = Dataset(
@@ -217,49 +222,17 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: Any = None) -> Dataset:
     return _grouped(dataset, groups)
 
 
-def _numbers_in(y: Any, target_type: str | None) -> Outputs | None:
-    """y as outputs where it holds numbers, as estimators read it; None for labels and for what cannot be read."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            found = read_targets(y, target_type)
-        except ValueError:
-            return None
-    return found if isinstance(found, Outputs) and found.numbers else None
-
-
-def _purposes(given: dict[str, Any], **more: Any) -> tuple[Columns, Any]:
-    """The purposes of columns, and the kinds of the columns of y where ``target_type`` says that they hold numbers."""
-    kind = given.get("target_type")
-    if kind == "real" or isinstance(kind, Mapping):
-        return Columns(**{**given, "target_type": None}, **more), kind
-    return Columns(**given, **more), None
-
-
-def labels_of(y: Any, columns: Columns, kinds: Any = None) -> LabelColumns:
-    """The labels in y by the rules that hold for the label columns of a table; or numbers, if ``kinds`` say so."""
-    if kinds is not None and isinstance(found := read_targets(y, kinds), Outputs):
-        return LabelColumns.of_outputs(found)
-    if (numbers := _numbers_in(y, columns.target_type)) is not None:
-        return LabelColumns.of_outputs(numbers)
-    named = label_columns(y)
-    if named is None:
-        found = LabelMatrix.of(y)
-        unknown = sparse.csc_array(found.Y.shape, dtype=bool) if found.unknown is None else found.unknown
-        return LabelColumns(tuple(map(str, found.classes_)), found.Y, unknown)
-    file = FrameFile(named, "y")
-    cells = {name: file.cells(name) for name in file.names}
-    labels = read_labels([(file, cells)], columns.separator, columns.empty, columns.target_type)[0]
-    return replace(labels, columns=tuple((name, first_cell(cells[name])) for name in file.names))
-
-
 def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: Any) -> Dataset:
     """A DataFrame, read as a file of its columns is, with the labels in its columns or in y."""
-    purposes, kinds = _purposes(columns, groups=_of_column(groups))
-    if kinds is not None and y is None:
-        raise ValueError(f"target_type={kinds!r} is of y; name the columns of numbers in the table by targets.")
-    dataset = read_table([FrameFile(frame)], purposes, "data", None if y is None else labels_of(y, purposes, kinds))
-    return _grouped(dataset, groups)
+    given = {**columns, "groups": _of_column(groups)}
+    if y is None:
+        if isinstance(given.get("target_type"), Mapping):
+            raise ValueError("target_type={...} is of y; name the columns of numbers in the table by targets.")
+        return _grouped(read_table([FrameFile(frame)], Columns(**given), "data"), groups)
+    kind = given.pop("target_type", None)
+    purposes = Columns(**given)
+    labels = labels_of(y, kind, purposes.separator, purposes.empty)
+    return _grouped(read_table([FrameFile(frame)], purposes, "data", labels), groups)
 
 
 def _held_out(dataset: Dataset, test: Any) -> Dataset:
@@ -279,12 +252,16 @@ def read_labelled(file: str | Path, test: str | Path | None = None, **columns: A
     """Read a labelled file, or ``openml:NAME``, and a file of test rows; ``columns`` as of `Columns`."""
     names = _listed(columns.pop("labels", None))
     if str(file).startswith(OPENML):
-        drop, target_type = _listed(columns.pop("drop", None)), columns.pop("target_type", None)
+        taken: dict[str, Any] = {
+            "targets": _listed(columns.pop("targets", None)),
+            "drop": _listed(columns.pop("drop", None)),
+        }
+        taken["target_type"] = columns.pop("target_type", None)
         refused = [*Columns(**columns).fields_set, *(["test"] if test is not None else [])]
         if refused:
-            raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
-        name = str(file).removeprefix(OPENML)
-        return fetch_openml_dataset(name, labels=names or None, drop=drop, target_type=target_type)
+            fields = ", ".join(refused)
+            raise DataError(f"{file}: {fields} was given, but an OpenML set takes labels, targets and drop only.")
+        return fetch_openml_dataset(str(file).removeprefix(OPENML), labels=names or None, **taken)
     path = Path(file)
     source, names = label_file(path, names)
     return read(path, labels=source, test=test, columns=Columns(labels=names, **columns))

@@ -38,16 +38,18 @@ from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
+from proxembed.report.answers import saved_entry
 from proxembed.report.next_steps import Run
 from proxembed.report.plain_words import laid_out_words
-from proxembed.report.verdict import UNUSED, cut_lines
+from proxembed.report.verdict import UNUSED, cut_lines, one_axis
 from proxembed.report.views import best_laid_out
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 from proxembed.tables.notes import LeftOut, counted
 
 from .arm_models import predictor_ahead
+from .budget import counted_arms
 from .comparison import data_and_head, map_options
-from .cut_words import cuts_of, missing_of, told_cuts, with_budget
+from .cut_words import cuts_of, missing_of, told_cuts, unit_note, with_budget
 from .engines import SearchFindings, run_engine
 from .labelled_data import (
     check_row_weights,
@@ -333,7 +335,7 @@ def run_search(
     if plan.cuts.outer > 1:
         dataset, plan.split = with_every_row(replace(whole, X=dataset.X), plan.cuts.outer)
     if plan.bounded:
-        progress(0, 0, f"forecast: {plan.forecast_line}")
+        progress(0, 0, f"forecast: {plan.forecast_line}{unit_note(plan)}")
     split = plan.taking_part()
     make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
     with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE, STUDY)) as place:
@@ -446,6 +448,7 @@ def compare_leaders(job: Job) -> Results | None:
     leaders = compared_of(leaders, plan.cuts)
     sizes = plan.cuts.sizes if job.options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes}))
     protocol = comparison_protocol(job, leaders, sizes)
+    protocol = replace(protocol, counted=counted_arms(plan, leaders, len(job.split.train)))
     try:
         results = run(protocol, job.dataset, job.progress, job.comparison, shared=job.shared)
     except KeyboardInterrupt:
@@ -577,8 +580,10 @@ def run_of(job: Job) -> Run:
 def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
     """Add to the verdict what was cut, as ``cut`` and as the last lines of its text."""
     verdict = summary["verdict"]
-    verdict["cut"] = told_cuts(job.plan, run_of(job))
+    verdict["cut"] = told_cuts(job.plan, run_of(job), bool((saved_entry(summary) or {}).get("decisions")))
     verdict["unused"] = "; ".join(note for note in summary["dataset"].get("notes", ()) if isinstance(note, LeftOut))
+    if one_axis(summary):  # no rival weakens a verdict that is not there
+        verdict["cut"]["lines"] = [line for line in verdict["cut"]["lines"] if line[0] != "Map"]
     if verdict.get("laid_out"):
         verdict["cut"]["lines"].append(["Map", laid_out_words(verdict["goals"]["map"])])
     unused = [f"{UNUSED}: {verdict['unused']}."] * bool(verdict["unused"])
@@ -645,8 +650,7 @@ def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunR
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
     record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
     if job.nested is None:
-        wrong, found = evidence.reliability.wrong_at_half, best_laid_out(record.summary, record.parts["map"])
-        record.summary["verdict"] |= {"wrong_at_half": wrong} if np.isfinite(wrong) else {}
+        found = best_laid_out(record.summary, record.parts["map"])
         record.summary["verdict"] |= {"laid_out": found} if found else {}
         record.summary.update(worded(record.summary, run=run_of(job)))
 

@@ -372,7 +372,7 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
             evidence.calibration,
             prevalence(dataset, evidence.rows if scored is None else scored),
         ),
-        "reliability": reliability_section(*evidence.reliability[:5]),
+        "reliability": reliability_section(*evidence.reliability),
     }
 
 

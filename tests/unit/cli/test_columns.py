@@ -172,7 +172,7 @@ def test_openml_by_name(monkeypatch):
     )
     dataset_from("openml:emotions", ["a,b"], drop=["c"])
     dataset_from("openml:yeast")
-    none = {"target_type": None}
+    none = {"targets": [], "target_type": None}
     named, bare = {"labels": ["a", "b"], "drop": ["c"], **none}, {"labels": None, "drop": [], **none}
     assert calls == [("emotions", named), ("yeast", bare)]
     with pytest.raises(DataError, match="openml:yeast: id, test was given, but an OpenML set takes"):

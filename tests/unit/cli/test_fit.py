@@ -175,7 +175,7 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
         (["-o", "none/m.skops"], ["none/m.skops: its folder does not exist"]),
         (["-o", "taken.skops"], ["taken.skops: this is a folder"]),
         (["--labels", "tpic_*"], ["tpic_*"]),
-        (["--max-work", "1e-9"], ["forecast ", " of 1e-09 units of work: use --max-work "]),
+        (["--max-work", "1e-9"], ["forecast ", " of 1e-09 units of work (seconds of one core): use --max-work "]),
     ],
 )
 def test_bad_options_end_with_one_line_and_write_nothing(tags, tmp_path, monkeypatch, options, parts):

@@ -3,10 +3,13 @@
 import json
 from functools import partial
 
+import numpy as np
 import pytest
 import typer
 
+from proxembed import OPLS
 from proxembed.cli.report import report
+from proxembed.persist import save
 from proxembed.report import adaptive, figures
 from runs import invoke, succeeded
 from unit.report.synthetic import made_record
@@ -65,6 +68,22 @@ def test_the_words_of_an_older_record_are_made_again_from_its_figures(folder):
     assert same == {name: goal["sentence"] for name, goal in own["goals"].items()}
     assert made["note"] == own["note"] and "old" not in (made["headline"], made["text"])
     assert "those of the version that wrote it" not in (folder / "index.html").read_text()
+
+
+def test_a_model_that_refuses_cosines_is_not_advised_to_write_them(folder):
+    path = folder / "results.json"
+    record = json.loads(path.read_text())
+    verdict = record["summary"]["verdict"]
+    goal = verdict["goals"]["neighbours"]
+    record["summary"]["choice"] = {"method": goal["arm"], "k": goal["k"], "score": None}
+    goal |= {"word": "better", "rival": None, "interval": [0.1, 0.2]}
+    path.write_text(json.dumps(record))
+    model = OPLS(n_components=1).fit(np.eye(4), [0, 0, 1, 1])
+    for source, takes in ({"cosine": {"mean": [0.0], "constant": 1.0}}, True), ({}, False):
+        save(model, folder / "model.skops", source=source)
+        goal = json.loads(program(folder, "--json").stdout)["verdict"]["goals"]["neighbours"]
+        assert goal["command"].startswith("proxembed transform") and goal["command"].endswith("--cosine") == takes
+        assert ("search again for numbers whose plain cosines" in goal["command_note"]) != takes
 
 
 def test_words_that_cannot_be_made_again_are_kept_and_the_page_says_so(folder):

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from proxembed.cli import terminal
-from proxembed.cli.terminal import EarlyVerdict, contrast_text, leaderboard_table, notes, print_summary, progress_bar
+from proxembed.cli.terminal import (
+    EarlyVerdict,
+    contrast_text,
+    leaderboard_table,
+    notes,
+    print_summary,
+    print_verdict,
+    progress_bar,
+)
 
 NAME = "macro average precision (ridge)"
 
@@ -178,6 +186,14 @@ def test_a_verdict_that_nobody_reads_does_not_end_the_run(monkeypatch, capsys):
     assert "written: index.html" in rest and "written:" not in verdict
     with pytest.raises(SystemExit):
         unread.finish(make_summary(), [], [], "")
+
+
+def test_what_the_saved_model_answers_stands_under_the_word_of_predictions(capsys):
+    summary, answers = make_summary(), "On the test rows the saved model finds 3 of 4 rows."
+    summary["verdict"]["goals"]["map"]["answers"] = answers
+    print_verdict(summary["verdict"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.index(answers) == next(i for i, line in enumerate(lines) if line.startswith("Map: ")) + 1
 
 
 def test_what_was_cut_and_the_command_that_repeats_are_printed(capsys):

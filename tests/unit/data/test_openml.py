@@ -244,3 +244,13 @@ def test_a_set_is_had_by_its_id(stub, tmp_path):
 def test_a_name_is_text_or_an_id(name):
     with pytest.raises(DataError, match="is not the name or id of an OpenML data set; give for example"):
         fetch_openml_dataset(name)
+
+
+def test_numbers_are_targets_by_name_or_by_default(stub, tmp_path):
+    arff = "@relation fat\n@attribute a real\n@attribute fat real\n@attribute kind {x,y}\n"
+    arff += "@data\n1,0.5,x\n2,?,y\n3,2,x\n"
+    stub(answers(arff, ["fat"], ["numeric", "numeric", "nominal"]))
+    data = fetch_openml_dataset("toy", data_home=tmp_path, drop="kind")
+    np.testing.assert_array_equal(np.asarray(data.outputs)[:, 0], [0.5, np.nan, 2.0])
+    both = fetch_openml_dataset("toy", data_home=tmp_path, labels="kind", targets="fat").outputs.layout.columns
+    assert [(column.name, column.kind) for column in both] == [("fat", "real"), ("kind", "classes")]

@@ -53,7 +53,7 @@ def test_a_pair_shares_labels_indices_and_width(tmp_path):
         ("1 3:1 3:1\n", 1, "index 3 does not rise above 3 before it"),
         ("1 1:1\n1 -3:1\n", 2, "'-3:1' is not INDEX:VALUE"),
         ("1 1:1\n1,a 1:1\n", 2, "'1,a' is not a comma-separated list of whole-number labels"),
-        ("1 1:1\n1.5 1:1\n", 2, "'1.5' is not a comma-separated list of whole-number labels"),
+        ("1 1:1\n1.5,2 1:1\n", 2, "'1.5,2' is not a comma-separated list of whole-number labels, or one number"),
         ("1 1:1\nnan 1:1\n", 2, "'nan' is not a comma-separated list"),
         ("1 1:1\n1 1:nan\n", 2, "'1:nan' is not INDEX:VALUE with an index from 0 up and a finite value"),
         ("1 1:1\n1 1:1e999\n", 2, "'1:1e999' is not INDEX:VALUE"),

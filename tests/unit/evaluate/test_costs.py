@@ -72,6 +72,16 @@ def test_what_methods_share_counts_once():
     )
 
 
+def test_a_ridge_base_is_forecast_by_what_it_decomposes():
+    def ridge(**changed):
+        return target_works(TargetSpace(), SHAPE._replace(**changed))["ridge"]
+
+    wide = {"n": 4000, "d": 20_000, "w": 70.0, "c": 90}
+    assert ridge(**wide) < 0.5 * fit_work(OPLS(), SHAPE._replace(**wide)), "its penalty is that of 2,000 rows"
+    assert 4 < (ridge(**wide | {"n": 8000}) - ridge(**wide)) / (ridge(**wide) - ridge(**wide | {"n": 2000})) < 9
+    assert ridge(**wide | {"d": 500}) < 0.2 * ridge(**wide)
+
+
 def test_a_forest_of_leaves_and_scores_is_forecast_once_and_by_what_rows_store():
     leaves, both = (Views(OPLS(), views=("features", *more)) for more in (("leaves",), ("leaves", "scores")))
     one, two = (fit_work(each, SHAPE) for each in (leaves, both))

@@ -18,6 +18,7 @@ from proxembed.data import Dataset
 from proxembed.estimator.traits import Traits
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.compare import contrasts
+from proxembed.evaluate.rivals.linear import LogisticScores
 from proxembed.evaluate.run import Protocol, run
 from proxembed.measures.calibration import brier_score, calibrated, probabilities_of
 from proxembed.measures.measures import MEASURES
@@ -334,6 +335,11 @@ def test_decisions_and_probabilities_of_all_features_by_hand(dataset):
     decided = apply_thresholds(S, tune_thresholds(own, Y))
     expected = {"macro F1": macro_f1(truth, decided)[0], "Hamming loss": hamming_loss(truth, decided)}
     P = probabilities_of(S, calibrated(own, Y))
+    by_cut, by_half = results.decisions["all features", None, "1"]
+    for counts, said in ((by_cut, decided), (by_half, P > 0.5)):
+        assert counts[1, 1].tolist() == (truth * said).sum(axis=0).tolist()
+        assert counts[0, 1].tolist() == ((1 - truth) * said).sum(axis=0).tolist()
+        assert counts.sum(axis=(0, 1)).tolist() == [len(truth)] * truth.shape[1]
     expected |= {"log-loss": log_loss(truth, P)[0], "Brier score": brier_score(truth, P)[0]}
     for measure, value in expected.items():
         assert values(results, fold="1", measure=measure, readout="ridge") == pytest.approx([value], rel=1e-7)
@@ -361,6 +367,23 @@ def test_cuts_of_a_supervised_embedding_come_from_rows_that_it_has_not_seen(data
     found = {row["measure"]: row["value"] for row in results.rows if row["arm"] == "OPLS" and row["fold"] == "1"}
     assert found["Hamming loss"] == pytest.approx(expected) and found["log-loss"] == pytest.approx(loss)
     assert abs(log_loss(truth, probabilities_of(S, calibrated(seen, Y)))[0] - loss) > 1e-3  # the check above can fail
+
+
+def test_decisions_that_are_not_asked_for_are_counted_of_few_labels_where_they_take_no_refit(dataset):
+    arms = RAW, Arm("OPLS", OPLS()), Arm("PCA", PCA()), Arm("logistic", LogisticScores(), rival=True)
+    Y = dataset.Y.toarray()
+    few, many = Dataset(dataset.X, Y), Dataset(dataset.X, np.column_stack([Y, 1 - Y[:, 0]]))
+    for data, decided, counted in ((few, (), 3), (few, ("OPLS",), 4), (many, (), 0), (many, ("OPLS",), 1)):
+        results = run(Protocol(arms, sizes=(2,), splitting=Splitting(n_folds=2), decided=decided), data)
+        assert len({arm for arm, _, _ in results.decisions}) == counted
+        assert (("OPLS", 2, "1") in results.decisions) == bool(decided)
+    tested = Dataset(few.X, Y, train_idx=np.arange(60), test_idx=np.arange(60, 90))
+    tuned = [
+        run(Protocol(arms, sizes=(2,), splitting=Splitting(n_folds=2), standard=True, **given), tested).decisions
+        for given in ({"decided": (), "counted": ("OPLS",)}, {"decided": ("OPLS",)})
+    ]
+    assert [fold for arm, _, fold in tuned[0] if arm == "OPLS"] == ["test"]
+    np.testing.assert_array_equal(tuned[0]["OPLS", 2, "test"], tuned[1]["OPLS", 2, "test"])
 
 
 def test_what_is_not_scored_within_the_budget_is_a_loss(dataset, monkeypatch):

@@ -10,6 +10,7 @@ from sklearn.metrics import average_precision_score, jaccard_score
 from proxembed.measures.metrics import (
     average_precision,
     class_weights,
+    decision_counts,
     exchange_score,
     jaccard_at_k,
     macro_average_precision,
@@ -150,3 +151,12 @@ def test_of_one_yes_no_label_both_classes_count_alike():
     known = ~np.eye(10, dtype=bool)[:, [1]]
     assert class_weights(Y, known)[1] == 0, "rows whose label is unknown do not count"
     assert class_weights(np.ones((3, 2), dtype=bool)) is None and class_weights(np.ones((3, 1), dtype=bool)) is None
+
+
+def test_decisions_are_counted_per_label_over_known_cells_and_weights():
+    Y, said = np.array([[1, 0], [1, 1], [0, 0], [0, 1]]), np.array([[1, 1], [0, 1], [1, 0], [0, 0]])
+    counts = decision_counts(Y, said)
+    assert counts[..., 0].tolist() == [[1, 1], [1, 1]] and counts[..., 1].tolist() == [[1, 1], [1, 1]]
+    known = np.array([[True, True], [False, True], [True, False], [True, True]])
+    counts = decision_counts(Y, said, known, np.array([2.0, 1.0, 1.0, 0.5]))
+    assert counts[..., 0].tolist() == [[0.5, 1], [0, 2]] and counts[..., 1].tolist() == [[0, 2], [0.5, 1]]

@@ -33,7 +33,7 @@ def test_a_card_tells_data_evidence_command_and_source():
         "licence: CC0",
         "**Map: better than PCA.** 0.5 instead of 0.4.",
         "Means over the held-out folds, where a method predicts by a ridge unless it predicts by itself:",
-        "--cut 0.5 does; --probabilities writes the probabilities (in Python predict_proba). 1 % are wrong.",
+        "--cut 0.5 does; --probabilities writes the probabilities (in Python predict_proba).\n1 % are wrong.",
         "| OPLS | - | 0.500 |",
         "`` proxembed fit `a` ``",
         "@",

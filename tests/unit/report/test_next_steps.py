@@ -3,7 +3,8 @@
 import pytest
 
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
-from proxembed.report.next_steps import Run, with_next_steps
+from proxembed.report.next_steps import Run, copies_remedy, with_next_steps
+from proxembed.report.plain_words import headline
 
 AP = "macro average precision (ridge)"
 RUN = Run("proxembed search --json 'my data.csv' --labels=y --goal predict --max-work 60 -o 'a b'", "a b")
@@ -160,9 +161,9 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     assert kept["command"].endswith("--goal predict --keep-rival 'label lookup' -o 'a b-label-lookup'")
     near = told_together({"predict": BETTER, "neighbours": BETTER}, measure="Jaccard@10 (cosine kNN)")["neighbours"]
     assert near["command_note"] == (
-        "It writes five numbers per row and a constant, with which plain cosines are those judged here, in "
-        "NEW-embedding.npz. With 'my data.csv' in place of NEW.csv the same command writes the numbers of the rows to "
-        "search among: the neighbours of a row are the rows of largest cosine."
+        "It writes five numbers per row, and a constant that belongs to them, to NEW-embedding.npz. Run it on the rows "
+        "to search among, too, such as 'my data.csv': the neighbours of a new row are those of largest cosine, as they "
+        "are judged here."
     )
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
@@ -176,7 +177,18 @@ def test_copies_of_rows_are_kept_together_by_a_column_of_a_table():
         "proxembed search 'my data.csv' --labels=y --max-work 60 --goal predict --groups COPY -o 'a b-grouped'"
     )
     assert CALL.for_copies().endswith("max_work=60.0, groups='COPY')") and CALL.reads_table
-    assert not Run("proxembed search enron.npz -o e", "e").reads_table
+    assert CALL.for_copies().removesuffix(")").endswith("groups='COPY'")
+    arrays, npz = Run("proxembed.search(X, y, max_work=9)"), Run("proxembed search 'my enron.npz' -o e", "e")
+    assert arrays.for_copies() == "proxembed.search(X, y, max_work=9, groups=COPY)" and not npz.for_copies()
+    same = " with the same value in all copies of a row."
+    for run, end in (
+        (RUN, f"together: --groups COPY, where COPY is a column{same}"),
+        (CALL, f"together: groups='COPY', where COPY is a column{same}"),
+        (arrays, f"together: groups=COPY, where COPY is an array{same}"),
+        (npz, f"Python does: proxembed.search('my enron.npz', groups=COPY), where COPY is an array{same}"),
+        (None, f"(of a table; groups=COPY in Python), where COPY is a column, or in Python an array,{same}"),
+    ):
+        assert copies_remedy(run).endswith(end)
     grouped = "proxembed search a.csv --labels y --groups 'my site' -o a"
     assert Run(grouped, "a").for_copies() == "proxembed search a.csv --labels y --groups COPY -o a-grouped"
     call = "proxembed.search('a.csv', labels='y', groups='my, site', max_work=60.0)"
@@ -184,8 +196,8 @@ def test_copies_of_rows_are_kept_together_by_a_column_of_a_table():
 
 
 def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get_it():
-    def clause(name, word, choice, **more):
-        goals = {name: goal_of(name, word)}
+    def clause(name, word, choice, shares=None, **more):
+        goals = {name: goal_of(name, word) | ({"shares": shares} if shares else {})}
         chosen = {"method": choice[0], "k": choice[1]}
         with_next_steps(goals, {"dataset": {"d": 72}, "choice": chosen, "verdict": {}, **more}, RUN)
         return goals[name]["not_saved"]
@@ -203,6 +215,17 @@ def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get
         "predict", BETTER, ("TargetSpace", 2), **judged
     )
     assert "which has" not in clause("predict", BETTER, ("TargetSpace", 2), best=scored)
+    above = {**judged, "best": [scored[0] | {"scores": {AP: {"test": 0.77}}}]}
+    assert clause("predict", BETTER, ("TargetSpace", 2), **above).endswith(
+        "which has 0.770, no less, and so serves here, too."
+    )
+    keeps = "(TargetSpace at k = 2), which keeps 107 % of the average precision of the features."
+    shares = {AP: {"share": 1.0, "interval": (0.9, 1.1), "base": 0.7}}
+    assert clause("compress", LEVEL, ("TargetSpace", 2), shares=shares, **judged).endswith(keeps)
+    reads = {**judged, "best": [scored[0] | {"reads_features": True}]}
+    assert clause("compress", LEVEL, ("TargetSpace", 2), shares=shares, **reads).endswith(
+        "whose predictions read the features, so that its numbers cannot take their place."
+    )
     goals = {"compress": goal_of("compress", LEVEL, k=2), "map": goal_of("map", LEVEL)}
     with_next_steps(goals, {"dataset": {"d": 72}, "verdict": {"asked": "compress"}}, RUN)
     assert goals["compress"]["not_saved"] == "" and "saved model (OPLS at k = 2)" in goals["map"]["not_saved"]
@@ -233,3 +256,29 @@ def test_a_map_that_was_not_compared_with_layouts_takes_a_search_for_a_map_first
     goals = {"map": goal_of("map", BETTER, laid_out={"title": "PCA", "score": 0.9})}
     with_next_steps(goals, {"dataset": {"d": 72}, "choice": {"method": "OPLS", "k": 5}, "verdict": {}}, RUN)
     assert goals["map"]["command"].endswith("--goal map -o 'a b-map'")
+
+
+def test_the_advice_is_of_the_verdict_without_copies_where_these_change_its_word():
+    goal = goal_of("predict", BETTER, without_copies=(9, WORSE), gain=0.07, interval=(0.03, 0.1))
+    alone = {"word": WORSE, "value": 0.6, "base": 0.7, "gain": -0.1, "interval": (-0.15, -0.05), "rival": None}
+    near = goal_of("neighbours", WORSE, plain="Neighbours are worse.", lead="")
+    goals = {"predict": goal, "neighbours": near}
+    verdict = {"asked": None, "without_copies": {"rows": 9, "goals": {"predict": alone, "neighbours": {"word": WORSE}}}}
+    with_next_steps(goals, {"dataset": {"d": 72}, "choice": {"method": "OPLS", "k": 5}, "verdict": verdict}, RUN)
+    assert goal["advice"] == "What to do, by the verdict without copies: keep the features to predict."
+    assert not goal["command"] and goal["lead"].startswith("If you do only one thing, by the verdict without copies: ")
+    assert near["advice"].startswith("What to do: keep the features")
+    several = {"neighbours": near | {"lead": "this"}, "predict": goal | {"lead": ""}}
+    assert goal["word"] == BETTER and headline(several) == "No embedding helps here. Neighbours are worse."
+
+
+def test_a_rival_that_is_ahead_without_copies_is_advised_by_its_figures_there():
+    rival = {"arm": "linear SVM", "k": None, "value": 0.75, "gain": 0.02, "interval": (0.01, 0.03)}
+    goal = goal_of("predict", BETTER, without_copies=(9, LEVEL), gain=0.07, interval=(0.03, 0.1), rival=rival, ties=[])
+    alone = {"word": LEVEL, "value": 0.7, "base": 0.7, "gain": 0.0, "interval": (-0.01, 0.01), "rival": 0.76}
+    alone |= {"rival_gain": -0.06, "rival_interval": (-0.08, -0.04)}
+    verdict = {"without_copies": {"rows": 9, "goals": {"predict": alone}}}
+    summary = {"dataset": {"d": 72}, "choice": {"method": "OPLS", "k": 5}, "verdict": verdict}
+    with_next_steps({"predict": goal}, summary, RUN)
+    assert goal["advice"].endswith("without copies: predict with linear SVM.")
+    assert goal["rival"]["value"] == 0.75, "the sentences are of all test rows"

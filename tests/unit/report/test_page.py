@@ -13,6 +13,7 @@ from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.report import page_html
 from proxembed.report.figures import LINES, k_curve, line_looks, matrix_png
 from proxembed.report.matrices import unpacked
+from proxembed.report.next_steps import Run
 from proxembed.report.page import feature_words, templates
 from proxembed.report.record import SECTIONS
 from proxembed.report.sections import leak_warnings, verdict_warnings
@@ -237,7 +238,10 @@ def test_leak_warnings_name_their_cause(summary):
     assert "earlier row; 62 of 579 test rows have a copy in training: a copy" in tested
     without = verdict_warnings({**facts, "copied_test_rows": 62, "test": 579}, {}, "Without these: the same.")[0]
     assert "flatters every score. Without these: the same. To remove the cause, drop the copies, or keep" in without
-    assert without.endswith("--groups COPY, where COPY is a column with the same value in all copies of a row.")
+    assert "--groups COPY" in without
+    whole = {**facts, "copied_test_rows": 0, "test": 579}
+    assert verdict_warnings(whole, {"splitting": {"kind": "groups"}})[0].endswith(". Groups keep them together.")
+    assert "groups=COPY, where COPY is an array" in leak_warnings(facts, {}, Run("proxembed.search(X, y)"))[0]
     assert len(told) == 3 and all(each in words for each in told) and "zeros" not in " ".join(told)
     clean = {**facts, "duplicate_rows": 0, "zero_rows": 0}
     untimely, inner = leak_warnings(clean, {"splitting": {"kind": "groups"}})

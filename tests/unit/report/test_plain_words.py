@@ -167,6 +167,8 @@ def test_where_no_goal_was_asked_for_the_goal_that_leads_is_told_first_and_then_
         "help for predictions (cannot tell)."
     )
     assert headline(goals, "neighbours") == "b."
+    own = goals | {"predict": {"word": BETTER, "plain": "a.", "reads_features": True, "measure": AP}}
+    assert "helps for maps. The own classifier of a method, which reads the features, predicts better." in headline(own)
     goals |= {"predict": {"word": LEVEL, "plain": "a."}, "map": {"word": WORSE, "plain": "c."}}
     assert headline(goals) == (
         "b. It is as good, no better, for predictions. Fewer numbers are as good as the features. It is not "
@@ -226,6 +228,9 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
         "use OPLS (the saved model) to predict."
     )
     assert "keep the features" in advice("predict", {**goal, "word": WORSE})
+    own = {**goal, "reads_features": True}
+    assert advice("predict", own) == "use OPLS or keep the features, which are as good.", "its numbers do not predict"
+    assert told("predict", WORSE, reads_features=True).startswith("No method predicts these labels as well as a linear")
     ahead = {**goal, "rival": {"arm": "logistic regression", "value": 0.9}}
     assert advice("predict", ahead) == "predict with logistic regression."
     level = advice("predict", {**goal, "rival": {"arm": "logistic regression", "value": 0.77}})
@@ -253,6 +258,9 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
         "keep the features to predict; the embedding may lose up to .03 of average precision (features .793, logistic "
         "regression .789, embedding .770)."
     ), "a rival that is ahead of the embedding alone"
+    own = advice("predict", {**goal, "reads_features": True})
+    assert "; the method's own predictions may lose up to .03 of" in own
+    assert own.endswith("method's own predictions .770).")
     told_map = advice("map", {**goal, "base": {"arm": "PCA", "k": 2}, "rival": None})
     assert told_map == "use the map of OPLS at k = 5 or that of PCA; this map may lose up to .03 of average precision."
     assert "rely on none" in advice("predict", {**goal, "margin": None}), "the features tell nothing"

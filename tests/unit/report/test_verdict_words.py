@@ -276,9 +276,9 @@ def test_a_map_below_which_the_best_other_lies_is_compared_with_the_constant():
     assert "0.360 instead of 0.300 of the same rows for every query" in told[0]
 
 
-def scored(test, mean=0.8, wrong=None, **more):
-    """A summary whose choice has values on folds and test rows, and a share of wrong answers."""
-    scores = {NEAR: {"mean": mean, "standard_error": 0.01, "test": test}, "Hamming loss (ridge)": {"test": wrong}}
+def scored(test, mean=0.8, **more):
+    """A summary whose choice has values on folds and test rows."""
+    scores = {NEAR: {"mean": mean, "standard_error": 0.01, "test": test}}
     entry = {"arm": "TargetSpace", "k": 2, "components": 2, "rival": False, "labels": 50, "scores": scores}
     goals = {"predict": {"rows": 445, **better(chance=0.22)}}
     return {
@@ -305,24 +305,80 @@ def test_the_note_says_where_folds_and_test_rows_differ_and_of_how_many_labels_m
 def test_why_no_map_is_judged_is_said():
     summary = scored(0.8)
     axis = summary["best"][0] | {"components": 1}
-    said = "No map is judged: TargetSpace gives one axis"
+    said = "No map is judged: TargetSpace gives one axis, and a map has two"
     assert said in worded(summary | {"leaderboard": [axis]})["verdict"]["note"]
     assert said not in worded(summary | {"leaderboard": summary["best"]})["verdict"]["note"]
     assert said not in worded(summary | {"leaderboard": [axis | {"rival": True}]})["verdict"]["note"]
 
 
-def test_how_many_answers_are_wrong_is_said_beside_a_constant_answer():
-    one = worded(scored(0.8, wrong=0.33, labels=1, label_counts=[["churned", 5]]))["verdict"]["answers"]
-    assert one == "On the test rows 33 % of the answers are wrong; always “no” would be wrong in 22 %."
-    cut = scored(0.8, wrong=0.33, labels=1, label_counts=[["churned", 5]])
-    cut["verdict"]["wrong_at_half"] = 0.19
-    assert "33 % of the answers are wrong (19 % with --cut 0.5); always" in worded(cut)["verdict"]["answers"]
-    several = worded(scored(0.8, wrong=0.08, labels=50))["verdict"]["answers"]
-    assert several.endswith("of the answers, one per label, are wrong; to predict no label would be wrong in 22 %.")
-    assert not worded(scored(0.8, wrong=0.1, single_label=True))["verdict"]["answers"]
-    assert not worded(scored(0.8, labels=50))["verdict"]["answers"]
-    assert not worded(scored(0.8, wrong=0.1))["verdict"]["answers"], "three labels are not judged"
-    assert not worded(scored(0.8, wrong=0.1, labels=50) | {"saved": {"arm": "PCA", "k": 2}})["verdict"]["answers"]
+CUT, HALF = [[400, 70], [30, 100]], [[460, 10], [110, 20]]  # rows without and with a label, by what is predicted
+
+
+def decided(cut, half=None, counts=(("churned", 130),), **more):
+    """A summary whose choice has counts of its decisions on the test rows, per label."""
+    summary = scored(0.8, labels=len(counts), label_counts=[list(each) for each in counts], **more)
+    arrays = (np.array(each).transpose(1, 2, 0).tolist() for each in (cut, half or cut))
+    summary["best"][0]["decisions"] = list(arrays)
+    return summary
+
+
+def test_why_no_small_size_is_judged_is_said():
+    summary = scored(0.8)
+    reads = summary["best"][0] | {"reads_features": True}
+    said = "No small size is judged: the predictions of TargetSpace read the features and not their numbers"
+    assert said in worded(summary | {"leaderboard": [reads]})["verdict"]["note"]
+    other = reads | {"arm": "OPLS", "reads_features": False}
+    assert "No small size" not in worded(summary | {"leaderboard": [reads, other]})["verdict"]["note"]
+
+
+def test_how_many_rows_with_a_label_the_saved_model_finds_is_said_with_its_false_alarms():
+    verdict = worded(decided([CUT], [HALF]))["verdict"]
+    assert verdict["goals"]["predict"]["answers"] == verdict["answers"] and verdict["answers"] in verdict["text"]
+    assert verdict["answers"] == (
+        "On the test rows the saved model finds 100 of 130 rows with “churned” (sensitivity 77 %), with 70 false "
+        "alarms among 470 others (specificity 85 %); with --cut 0.5 it finds 20 (15 %), with 10 false alarms "
+        "(specificity 98 %). Of all answers on these rows 17 % are wrong (20 % with --cut 0.5); always “no” "
+        "would be wrong in 22 %."
+    )
+    card = verdict_card(verdict)
+    assert "100 of 130 rows with “churned”" in card.replace("<wbr>", "").replace("\u00a0", " ")
+    run = Run("proxembed.search('t.csv', labels='churned')")
+    assert "20 % with predict_proba above 0.5)" in worded(decided([CUT], [HALF]), run=run)["verdict"]["answers"]
+    few = worded(decided([[[470, 0], [29, 1]]], [[[469, 1], [30, 0]]]))["verdict"]["answers"]
+    assert "with 0 false alarms" in few and "(specificity 100 %)" in few
+    assert "1 false alarm (specificity above 99 %)" in few
+
+
+def test_few_labels_are_named_one_by_one_and_many_are_counted_together():
+    two = worded(decided([CUT, CUT], [HALF, CUT], (("a", 130), ("b", 130))))["verdict"]["answers"]
+    assert "100 of 130 rows with “a” (sens" in two and "; 100 of 130 rows with “b” (sens" in two
+    assert "Of all answers, one per label, on these rows 17 % are wrong (18 % with --cut 0.5)" in two
+    assert two.endswith("; to predict no label would be wrong in 22 %.")
+    counts = tuple((name, 20) for name in "abcdefg")
+    many = worded(decided([CUT], [HALF], counts))["verdict"]["answers"]
+    assert "finds 100 of 130 rows with a label (each row counts once per label) (sensitivity 77 %)" in many
+
+
+def test_of_two_classes_the_rarer_one_is_found_and_classes_have_no_cut():
+    other = [[CUT[1][1], CUT[1][0]], [CUT[0][1], CUT[0][0]]]
+    two = worded(decided([other, CUT], None, (("benign", 470), ("malignant", 130)), single_label=True))
+    assert two["verdict"]["answers"] == (
+        "On the test rows the saved model finds 100 of 130 rows with “malignant” (sensitivity 77 %), with 70 false "
+        "alarms among 470 others (specificity 85 %). Of all answers on these rows 17 % are wrong; always “benign” "
+        "would be wrong in 22 %."
+    )
+    three = decided([CUT] * 3, None, (("a", 1), ("b", 1), ("c", 1)), single_label=True)
+    assert not worded(three)["verdict"]["answers"]
+
+
+def test_answers_are_those_of_the_model_that_is_saved():
+    summary = decided([CUT], [HALF])
+    assert not worded({**summary, "saved": {"arm": "PCA", "k": 2, "rival": True}})["verdict"]["answers"]
+    assert not worded(scored(0.8, labels=50))["verdict"]["answers"], "decisions were not scored"
     run = Run("proxembed search t.csv --labels churned -o out", "out")
-    note = worded(scored(0.8, wrong=0.33, labels=50), run=run)["verdict"]["goals"]["predict"]["command_note"]
-    assert "33 % of the answers" in note and "--cut 0.5 predicts what is more probable" in note
+    goal = worded(summary, run=run)["verdict"]["goals"]["predict"]
+    assert "--cut 0.5 predicts what is more probable" in goal["command_note"] and "100 of" not in goal["command_note"]
+    nested = {**summary, "nested": {"folds": 10, "repeats": 1, "chosen": []}}
+    anew = worded(nested)["verdict"]["answers"]
+    assert anew.startswith("On rows held out in nested folds, models chosen without these find 100 of 130 rows with")
+    assert "; with --cut 0.5 they find 20 (15 %)" in anew

@@ -1,16 +1,18 @@
 """Budgets of one fit, one diagnosis and one map: what is cut, in which order, and what is refused."""
 
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from proxembed import OPLS, Kernelized, Layout
 from proxembed.data import Dataset
+from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.costs import Shape
 from proxembed.splits.splits import Split
 from proxembed.workflow import budget as module
-from proxembed.workflow.budget import Budget, check_fit, cut_diagnosis, cut_map, maps_work
+from proxembed.workflow.budget import Budget, check_fit, counted_arms, cut_diagnosis, cut_map, maps_work
 from proxembed.workflow.one_fit import diagnose_method, draw_map, fit_and_save
 from proxembed.workflow.options import OptionError
 
@@ -43,6 +45,16 @@ def test_seconds_are_work_by_the_speed_and_work_goes_before_seconds():
     with pytest.raises(OptionError, match="max_seconds=0 is not above 0"):
         Budget.of(0)
     assert Budget.of(60.0).forecast(468.0) == "forecast 234 of 60 s" and Budget.of(60.0).larger(468.0).endswith(" 240")
+
+
+@pytest.mark.parametrize(("labels", "work", "counted"), [
+    (1, 40.0, ("OPLS", "kernels")), (1, 11.2, ("OPLS",)), (1, 10.8, ()), (3, 11.2, ("OPLS",)), (4, 40.0, ()),
+])  # fmt: skip
+def test_decisions_of_few_labels_are_counted_of_the_cheapest_arms_that_fit(monkeypatch, labels, work, counted):
+    monkeypatch.setattr(module, "decision_work", lambda *given: 0.0)
+    plan = SimpleNamespace(shape=Shape(2000, 3, 3, labels), phases={"search": 4.0, "last fit and page": 1.0}, work=work)
+    arms = Arm("kernels", Kernelized(OPLS(), n_prototypes=100)), Arm("OPLS", OPLS())
+    assert counted_arms(plan, arms, 2000) == counted
 
 
 @pytest.mark.parametrize(
@@ -80,7 +92,8 @@ def test_a_diagnosis_loses_shuffles_down_to_19_and_then_rows():
     assert cut(48, shuffles=5)[2] == ["3,000 of 12,000 rows"]
     assert cut(1)[2][1:] == [
         "500 of 12,000 rows",
-        "forecast 21 of 1 units of work; the cheapest job is done all the same, --max-work 22 has room for it",
+        "forecast 21 of 1 units of work (seconds of one core); the cheapest job is done all the same, --max-work 22 "
+        "has room for it",
     ]
 
 

@@ -300,6 +300,9 @@ def test_the_call_names_the_columns_of_the_file(tmp_path, dataset):
     assert call.startswith(f"proxembed.compare({str(tmp_path / 't.csv')!r}, labels='kind', drop=['e'], ")
     again = eval(call, {"proxembed": proxembed})
     assert again.verdict == found.verdict
+    given = {"labels": "kind", "methods": "fda", "n_components": 1, "folds": 2}
+    grouped = proxembed.compare(tmp_path / "t.csv", groups=np.arange(len(rows)) // 2, **given).record["command"]
+    assert ", groups=groups, " in grouped
 
 
 def test_fda_is_a_rival_of_maps_unless_it_takes_part_itself(dataset, monkeypatch):

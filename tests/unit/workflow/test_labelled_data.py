@@ -31,7 +31,7 @@ CASES = [
     (np.zeros((8, 2)), 8, "no row has a label"),
     (np.ones((8, 2)), 8, "every row has the same labels"),
     (np.column_stack([np.ones(8), np.zeros(8)]), 8, "every row has the same labels"),
-    (np.full((8, 2), np.nan), 8, "every label is unknown; label some rows"),
+    (np.full((8, 2), np.nan), 8, "y is unknown in every cell: at least some rows must carry a label"),
     (np.column_stack([np.full(8, np.nan), np.ones(8)]), 8, "every row has the same labels"),
     (np.where(np.arange(8)[:, None] < 6, [[0.0, np.nan]], np.nan), 8, "no row with known labels has a label"),
 ]

@@ -20,7 +20,7 @@ from proxembed.methods.out_of_fold import BASES
 from proxembed.report.next_steps import Run
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job, plan
-from proxembed.workflow.cut_words import cuts_of, missing_of, told_cuts, untried
+from proxembed.workflow.cut_words import core_time, cuts_of, missing_of, told_cuts, unit_note, untried
 from proxembed.workflow.engines import run_engine
 from proxembed.workflow.options import OptionError, SearchOptions
 from proxembed.workflow.plan import make_plan
@@ -182,6 +182,9 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
     space = dict(found.anchors)["TargetSpace"]
     fewest = ("OPLS", "TargetSpace")
     assert [each["anchors"] for each in sets[:2]] == [("OPLS",), fewest], "of fewest bases it stays till OPLS is alone"
+    assert sets[0].get("bases") is None, "a search that adds it takes the bases that it has room for"
+    tested = planned(1e7, n=12_000, d=20_000, c=90)  # of which 9,000 are fitted
+    assert [each.get("bases") for each in plan._anchor_sets(tested)] == [each.get("bases") for each in sets]
     many = planned(1e7, n=28_000, d=500, c=22)  # beside stack and neighbours ridge takes little
     every = [each.get("bases") for each in plan._anchor_sets(many)]
     assert ("ridge", "neighbors") in every and ("neighbors",) not in every
@@ -249,9 +252,9 @@ def test_why_something_was_cut_follows_from_the_figures_beside_the_forecast():
         found.forecast_line
     )
     assert found.forecast_line.endswith(f" {found.enough:.0f}") and float(value) >= found.enough > 60
-    assert (
-        told["why"]
-        == f"Why: the whole job needs about {float(value):,g} units of work, and the budget was 60 units of work."
+    assert told["why"] == (
+        f"Why: the whole job needs about {float(value):,g} units of work ({core_time(float(value))}), and the budget "
+        "was 60 units of work."
     )
     assert told["undo"] == f"To cut nothing: --max-work {value}, into a folder of its own."
     assert told["command"] == f"proxembed search a.csv --labels y -o f-whole --max-work {value}"
@@ -606,3 +609,13 @@ def test_the_kinds_of_repeat_commands():
     assert same == "proxembed search a.csv -j 2 --max-work 7.5"
     unbounded = SimpleNamespace(bounded=False, work=np.inf, options=None)
     assert main_job.repeat_command("proxembed search a.csv", unbounded) == "proxembed search a.csv"
+
+
+def test_units_of_work_are_told_as_time_of_one_core():
+    times = {0.5: "0.5 seconds", 1: "1 second", 60: "60 seconds", 130: "2.2 minutes", 1100: "18 minutes"}
+    times |= {5400: "1.5 hours", 100_000: "28 hours"}
+    for work, words in times.items():
+        assert core_time(work) == f"about {words} of one core"
+    assert unit_note(planned(60)) == "; a unit of work is about one second of one core"
+    timed = SimpleNamespace(options=SearchOptions(max_seconds=60))
+    assert unit_note(timed) == ""

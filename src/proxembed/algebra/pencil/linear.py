@@ -140,9 +140,7 @@ def ridge_left_out(
 def kernel_left_out(K: np.ndarray, T: np.ndarray, lam: float, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same of the Gram matrix K (n, n) of the centred rows times the roots of their weights w: coefficients (n, c)
     by which the centred rows are summed, and the predictions (n, c) of each row by the others."""
-    root, M = np.sqrt(w)[:, None], K.copy()
-    M[np.diag_indices_from(M)] += lam
-    factorised = SPD(M)
+    root, factorised = np.sqrt(w)[:, None], SPD(K, lam)
     if factorised.ok:
         half = factorised.whiten()
     else:

@@ -109,12 +109,13 @@ class Columns:
     category: Sequence[str] = param(**GLOBS, doc="Columns of categories, even if their cells are numbers or dates.")
     target_type: str | None = param(
         default=None,
-        choices=(None, "classes", "labels"),
+        choices=(None, "classes", "labels", "real"),
         panel=PANEL,
         doc='"classes": the whole numbers in the one label column are classes, however many there are. None: an error '
         "if more than 20 differ and there are fewer than 3 rows of each on average. Of several label columns of "
         'classes, "classes" makes one output each, and "labels" one label set of all their values. None: one label set '
-        "if at least half of the cells hold a value that two columns have.",
+        "if at least half of the cells hold a value that two columns have. Of an array (npz, npy, svmlight) "
+        '"real": its whole numbers are measurements.',
     )
     header: bool | None = param(
         default=None,
@@ -182,6 +183,9 @@ class Roles:
 
 def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     """Roles of the columns of one file."""
+    if columns.target_type == "real":
+        reason = "target_type='real' was given, but its columns have names"
+        raise DataError.at(path, None, reason, "name the columns of numbers with targets, such as targets='temp*'")
     asked: dict[str, Sequence[str]] = {"labels": columns.labels, "targets": columns.targets, "text": columns.text}
     for field in SINGLE:
         value = getattr(columns, field)

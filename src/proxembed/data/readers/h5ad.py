@@ -21,7 +21,7 @@ from proxembed.data.readers.columns import Columns, required, resolve
 from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
 from proxembed.data.unpacking import check_exists, most_unpacked, too_large
 
-TAKEN = ("labels", "groups", "target_type")  # of Columns
+TAKEN = ("labels", "targets", "groups", "target_type")  # of Columns
 OF_OBS = "obs:"  # which may stand before a name
 EMBEDDING = "X_proxembed"
 
@@ -39,21 +39,24 @@ class AnnDataFile(Reader):
         from proxembed.data.anndata import from_anndata  # which imports this package
 
         if unfit := [field for field in columns.fields_set if field not in TAKEN]:
-            reason = f"{', '.join(unfit)} was given, but of an .h5ad file only labels and groups are named"
+            reason = f"{', '.join(unfit)} was given, but of an .h5ad file only labels, targets and groups are named"
             raise DataError.at(path, None, reason, "leave it out")
         names = [labels] if isinstance(labels, str | Path) else labels or columns.labels
         adata = _adata(path)
-        if not names:
+        if not names and not columns.targets:
             held = ", ".join(map(shorten, adata.obs.columns[:12]))
             remedy = f"name one of them, such as labels={str(next(iter(adata.obs.columns), 'type'))!r}"
             raise DataError.at(path, None, f"no labels are named; its obs holds {held}", remedy)
         groups = columns.groups.removeprefix(OF_OBS) if isinstance(columns.groups, str) else None
         wanted = [str(name).removeprefix(OF_OBS) for name in names]
-        options: dict[str, Any] = {"groups": groups, "target_type": columns.target_type}
+        targets = [name.removeprefix(OF_OBS) for name in columns.targets]
+        options: dict[str, Any] = {"targets": targets, "groups": groups, "target_type": columns.target_type}
         if test is None:
             return replace(from_anndata(adata, wanted, **options), name=path.stem)
-        roles = resolve(Columns(labels=wanted, groups=groups), [str(name) for name in adata.obs.columns], path)
-        both = _joined(adata, _adata(test), path, test, [*roles.labels, *filter(None, [roles.groups])])
+        asked = Columns(labels=wanted, targets=targets, groups=groups)
+        roles = resolve(asked, [str(name) for name in adata.obs.columns], path)
+        used = [*roles.labels, *roles.targets, *filter(None, [roles.groups])]
+        both = _joined(adata, _adata(test), path, test, used)
         n, m = adata.n_obs, len(both.obs_names)
         split: dict[str, Any] = {"train_idx": np.arange(n), "test_idx": np.arange(n, m)}
         return replace(from_anndata(both, wanted, **options), name=PART.sub("", path.stem), **split)

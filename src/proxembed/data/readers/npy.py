@@ -12,22 +12,23 @@ from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset, Matrix, class_name, indicator_and_unknown, one_hot
+from proxembed.data.dataset import Dataset, Matrix, class_name, one_hot
 from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.columns import Columns, required
+from proxembed.data.readers.label_arrays import labels_of_array
 from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_names, numbered, source_by_name
 from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.readers.table import Table, beside
-from proxembed.data.readers.table_labels import array_labels
 from proxembed.data.unpacking import check_array, check_arrays, is_packed, most_unpacked, opened, plain_name
 
-LABEL_FILES = "a CSV or Parquet table, or a .npy file with classes or an indicator of 0 and 1 (NaN where unknown)"
+LABEL_FILES = "a CSV or Parquet table, or a .npy file of classes, 0 and 1, or numbers (NaN where unknown)"
 CSR_PARTS = ("data", "indices", "indptr", "shape")
-WANTED = (*CSR_PARTS, "X", "Y", "y", "classes", "train_idx", "test_idx", "feature_names", "label_names", "licence")
+NAMES = ("label_names", "target_names")
+WANTED = (*CSR_PARTS, "X", "Y", "y", "classes", "train_idx", "test_idx", "feature_names", *NAMES, "licence")
 LISTS = {  # keys of 1-D arrays -> the types they may have (NumPy's own for an empty list, float64, besides)
     **dict.fromkeys(("indices", "indptr", "train_idx", "test_idx"), ("iu", "whole numbers")),
     "data": ("biuf", "numbers"),
-    **dict.fromkeys(("feature_names", "label_names", "classes"), ("biufUS", "names")),
+    **dict.fromkeys(("feature_names", *NAMES, "classes"), ("biufUS", "names")),
 }
 FORM = "save X (or data, indices, indptr, shape of CSR) and Y with numpy.savez, without object arrays"
 
@@ -141,23 +142,23 @@ def _array(path: Path) -> NDArray[Any]:
 
 
 def _labelled(X: NDArray[np.floating], file: Path, name: str, target_type: str | None) -> Dataset:
-    """Data set of vectors and of the classes or the indicator in a .npy file."""
+    """Data set of vectors and of the labels or numbers in a .npy file."""
     Y = _array(file)
     if Y.ndim == 0 or len(Y) != X.shape[0]:
         reason = f"it has shape {Y.shape}, but there are {X.shape[0]} vectors"
         raise DataError.at(file, None, reason, "give the labels of each vector, in the same order")
     try:
-        return _dataset(X, Y, name, file, target_type)
+        return _dataset(X, Y, None, target_type, name=name)
     except DataError as error:
         raise error.of_file(file) from error
 
 
-def _dataset(X: NDArray[np.floating], Y: NDArray[Any], name: str, file: Path, target_type: str | None) -> Dataset:
-    if Y.ndim == 1:
-        found = array_labels(Y, file, target_type)
-        return Dataset(X, found.Y, None, found.names, name, unknown=found.unknown, values=found.values)  # type: ignore[arg-type]  # None: numbered
-    Y, unknown = indicator_and_unknown(Y)
-    return Dataset(X, Y, name=name, unknown=unknown)
+def _dataset(X: Matrix, Y: NDArray[Any], names: Any, target_type: str | None, **fields: Any) -> Dataset:
+    """The data set of features and of the labels or numbers in an array, whose columns have these names."""
+    found = labels_of_array(Y, names, target_type)
+    label_names: Any = None if names is None and Y.ndim == 2 else found.names  # None: numbered
+    fields |= {"unknown": found.unknown, "values": found.values, "outputs": found.outputs, "notes": found.notes}
+    return Dataset(X, found.Y, label_names=label_names, **fields)
 
 
 class Npz(Reader):
@@ -245,30 +246,16 @@ def _data_of_arrays(arrays: dict[str, NDArray[Any]], path: Path, target_type: st
     if X is None or Y is None:
         missing = "features (X, or data, indices, indptr, shape)" if X is None else "labels (Y)"
         raise DataError.at(path, None, f"the archive holds no {missing}", FORM)
-    names: Any = arrays.get("label_names")
-    unknown = values = None
-    if Y.ndim == 1 and names is None and "classes" not in arrays:
-        found = array_labels(Y, path, target_type)
-        Y, names, unknown, values = found.Y, found.names, found.unknown, found.values
-    elif Y.ndim == 1:
-        Y, names = _from_codes(Y, names, arrays.get("classes"))
-    else:
-        Y, unknown = indicator_and_unknown(Y)
+    names: Any = next((arrays[key] for key in NAMES if key in arrays), None)
     licence = arrays.get("licence")
-    given = arrays.get("feature_names")
-    data = Dataset(
-        X,
-        Y,
-        given,  # type: ignore[arg-type]  # an array of names
-        names,
-        path.name.removesuffix(".npz"),
-        arrays.get("train_idx"),
-        arrays.get("test_idx"),
-        None if licence is None else str(licence),
-        unknown,
-        values=values,
-    )
-    return data if given is None else replace(data, source=source_by_name("npz", data))
+    fields: dict[str, Any] = {key: arrays.get(key) for key in ("feature_names", "train_idx", "test_idx")}
+    fields |= {"name": path.name.removesuffix(".npz"), "licence": None if licence is None else str(licence)}
+    if Y.ndim == 1 and ("classes" in arrays or names is not None and len(names) > 1):
+        Y, names = _from_codes(Y, names, arrays.get("classes"))
+        data = Dataset(X, Y, label_names=names, **fields)
+    else:
+        data = _dataset(X, Y, names, target_type, **fields)
+    return replace(data, source=source_by_name("npz", data)) if "feature_names" in arrays else data
 
 
 def _csr(arrays: dict[str, NDArray[Any]], path: Path) -> sparse.csr_array:

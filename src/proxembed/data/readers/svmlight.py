@@ -12,6 +12,7 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, class_name
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.label_arrays import labels_of_array
 from proxembed.data.readers.reader import SAME_COLUMNS, Labels, NamedRows, Reader, width
 from proxembed.data.unpacking import opened
 from proxembed.tables.quantities import NUMBER
@@ -20,7 +21,7 @@ MAX_FEATURES = 10_000_000
 BY_CONTENT = (".txt", ".dat", ".data", ".train", ".test", ".tra", ".tes")  # of tables, too
 HEADER = re.compile(rb"\d+ \d+ \d+\s*")  # of the Extreme Classification Repository: rows, features, labels
 RENUMBER = "renumber its features as the training file counts them"
-LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*")
+LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*|" + NUMBER.pattern.encode())
 PAIR = re.compile(rb"(\d+):" + NUMBER.pattern.encode() + rb"|qid:\d+")
 
 
@@ -52,22 +53,22 @@ class Svmlight(Reader):
         if test is not None:
             _refuse_other_base(test, *used)
         flat = np.array([label for row in ids for label in row], dtype=np.float64)
-        if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and (flat == np.floor(flat)).all()):
+        if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and np.isfinite(flat).all()):
             raise _fault(paths, "it holds no label or no feature")
+        n = len(parts[1])
+        fields: dict[str, Any] = {"name": path.name.split(".")[0]}
+        fields["feature_names"] = [str(j) for j in range(start, X.shape[1])]
+        fields |= {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
+        if columns.target_type == "real" or (flat != np.floor(flat)).any():
+            if any(len(row) != 1 for row in ids):
+                raise _fault(paths, "it holds numbers, and rows without one or with several")
+            numbers = labels_of_array(flat, None, "real")
+            return Dataset(X[:, start:], numbers.Y, outputs=numbers.outputs, **fields)
         classes, codes = np.unique(flat, return_inverse=True)
         owner = np.repeat(np.arange(len(ids)), [len(row) for row in ids])
         Y = sparse.csc_array((np.ones(len(flat), np.intp), (owner, codes)), shape=(len(ids), len(classes)))
         Y.data = np.minimum(Y.data, 1)  # a label named twice in a row's list is one label
-        n = len(parts[1])
-        split: dict[str, Any] = {} if test is None else {"train_idx": np.arange(n), "test_idx": np.arange(n, len(ids))}
-        return Dataset(
-            X[:, start:],
-            Y,
-            [str(j) for j in range(start, X.shape[1])],
-            [class_name(c) for c in classes],
-            path.name.split(".")[0],
-            **split,
-        )
+        return Dataset(X[:, start:], Y, label_names=[class_name(c) for c in classes], **fields)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         """Features by their index; a file may stop short of the last ones."""
@@ -138,7 +139,7 @@ def _reason(cells: list[bytes]) -> str | None:
         shown = shorten(cell.decode("utf-8", "backslashreplace"))
         if place == 0 and b":" not in cell:
             if not LABELS.fullmatch(cell):
-                return f"{shown} is not a comma-separated list of whole-number labels"
+                return f"{shown} is not a comma-separated list of whole-number labels, or one number"
         elif not (match := PAIR.fullmatch(cell)) or not np.isfinite(float(cell.partition(b":")[2])):
             return f"{shown} is not INDEX:VALUE with an index from 0 up and a finite value"
         elif match[1] is not None:

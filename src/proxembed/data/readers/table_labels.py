@@ -19,7 +19,7 @@ from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING, is_empty
 from proxembed.tables.dates import clock_style, date_style
-from proxembed.tables.frames import Coded, FrameColumn, frame_of, is_frame, named_columns
+from proxembed.tables.frames import Coded, FrameColumn, named_columns
 from proxembed.tables.identifiers import says_which_row
 from proxembed.tables.lists import listed
 from proxembed.tables.notes import few_names
@@ -30,12 +30,9 @@ from proxembed.targets.values import (
     LEAST_ROWS_OF_EACH,
     MOST_NUMBERS,
     class_values,
-    entries,
     many_numbers,
-    missing_entries,
     object_array,
     too_many_numbers,
-    unwrapped,
 )
 
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column
@@ -692,55 +689,3 @@ class FrameFile:
         cells = Cells(MISSING)
         cells.add(*self.columns[name].coded)
         return cells
-
-
-def array_labels(y: NDArray[Any], path: Path, target_type: str | None) -> LabelColumns:
-    """The labels in a 1-D array of a file: two truth words, or 1 and 0 or -1, are one label; others are classes."""
-    y = entries(y)
-    if y.ndim != 1 or y.dtype.kind not in "biufUS":
-        raise DataError(f"y has shape {y.shape} and type {y.dtype}; classes must be one number or text per row.")
-    if (missing := missing_entries(y)).any():
-        raise DataError(f"y is NaN in row {missing.argmax()}; drop rows without a class or give an indicator Y.")
-    file = FrameFile({"y": y}, str(path))
-    return labels_in_memory(file, {"y": file.cells("y")}, target_type)
-
-
-def labels_in_memory(file: Any, columns: dict[str, Cells], target_type: str | None) -> LabelColumns:
-    """The labels of columns of truth words, of 1 and 0, or of 1 and -1; one column of other cells holds classes."""
-    values = [value for cells in columns.values() for value in cells.values]
-    signed = any(map(is_minus_one, values))
-    truths = all(truth(value, signed) is not None for value in values)
-    return read_labels([(file, columns)], None if truths else "", target_type=target_type)[0]
-
-
-def label_columns(y: Any) -> dict[str, Any] | None:
-    """The label columns in y by name; None for an array of several columns of numbers or a sparse matrix, which are
-    indicators."""
-    y = frame_of(y)
-    if is_frame(y):
-        return named_columns(y, "y")
-    if hasattr(y, "to_numpy"):
-        name = getattr(y, "name", None)
-        return {"y" if name in (None, "") else str(name): y}
-    y = unwrapped(y)[0]
-    if not isinstance(y, list | tuple | np.ndarray):
-        return None
-    if _label_lists(y):
-        return {"y": list(y)}
-    cells = entries(y)
-    if cells.ndim == 2 and cells.shape[1] == 1:
-        cells = cells[:, 0]
-    if cells.ndim == 2 and cells.dtype.kind in "USO" and any(isinstance(value, str) for value in cells.flat):
-        return {str(j): cells[:, j] for j in range(cells.shape[1])}
-    return {"y": cells} if cells.ndim == 1 else None
-
-
-def _label_lists(y: Any) -> bool:
-    """Whether each entry is a set of labels, a list of labels that are text, or missing."""
-    if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
-        return False
-    known = [row for row in y if not is_empty(row)]
-    if not known or not all(isinstance(row, set | frozenset | list | tuple) for row in known):
-        return False
-    lists = [row for row in known if isinstance(row, list | tuple)]
-    return not any(lists) or any(isinstance(each, str) for row in lists for each in row)

@@ -1,0 +1,128 @@
+"""Labels and numbers in memory: y as an array or a table, and columns of labels beside a matrix of features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.data.errors import DataError
+from proxembed.data.readers.columns import Columns, Roles, is_minus_one, truth
+from proxembed.data.readers.table import first_cell
+from proxembed.data.readers.table_labels import FrameFile, LabelColumns, read_labels
+from proxembed.data.readers.table_outputs import table_outputs, target_readings
+from proxembed.tables.cells import is_empty
+from proxembed.tables.frames import frame_of, is_frame, named_columns
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.reading import read_targets
+from proxembed.targets.values import entries, unwrapped
+
+
+def labels_of(y: Any, target_type: Any = None, separator: str | None = None, empty: str | None = None) -> LabelColumns:
+    """The labels in y by the rules that hold for the label columns of a table; or numbers, if its values or
+    ``target_type`` say so."""
+    said = target_type == "real" or isinstance(target_type, Mapping)
+    if said and isinstance(found := read_targets(y, target_type), Outputs):
+        return LabelColumns.of_outputs(found)
+    word = None if said else target_type
+    if (numbers := _numbers_in(y, word)) is not None:
+        return LabelColumns.of_outputs(numbers)
+    named = label_columns(y)
+    if named is None:
+        matrix = LabelMatrix.of(y)
+        unknown = sparse.csc_array(matrix.Y.shape, dtype=bool) if matrix.unknown is None else matrix.unknown
+        return LabelColumns(tuple(map(str, matrix.classes_)), matrix.Y, unknown)
+    file = FrameFile(named, "y")
+    cells = {name: file.cells(name) for name in file.names}
+    labels = read_labels([(file, cells)], separator, empty, word)[0]
+    return replace(labels, columns=tuple((name, first_cell(cells[name])) for name in file.names))
+
+
+def labels_of_array(Y: Any, names: Sequence[str] | None, target_type: str | None) -> LabelColumns:
+    """The labels or numbers in the array of a file, under these names; numbers without names are y, or y0, y1, ...
+    A DataError for what cannot be read."""
+    try:
+        found = labels_of(Y, target_type)
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    if found.outputs is None:
+        return found if names is None else replace(found, names=tuple(names))
+    layout = found.outputs.layout
+    if names is None:
+        names = ["y"] if len(layout.columns) == 1 else [f"y{j}" for j in range(len(layout.columns))]
+    if len(names) != len(layout.columns):
+        count = f"{len(layout.columns)} column{'s' * (len(layout.columns) != 1)}"
+        raise DataError(f"there are {len(names)} names of {count} of numbers in Y; give each a name.")
+    columns = tuple(replace(column, name=str(name)) for column, name in zip(layout.columns, names, strict=True))
+    return LabelColumns.of_outputs(replace(found.outputs, layout=replace(layout, columns=columns)), found.notes)
+
+
+def labels_beside(file: FrameFile, roles: Roles, target_type: str | None) -> LabelColumns:
+    """The labels and numbers of columns beside a matrix of features: truth words, 1 and 0, or 1 and -1 are labels, one
+    column of other cells holds classes, and the targets hold numbers."""
+    cells = {name: file.cells(name) for name in (*roles.labels, *roles.targets)}
+    labels = None
+    if roles.labels:
+        own = {name: cells[name] for name in roles.labels}
+        values = [value for each in own.values() for value in each.values]
+        signed = any(map(is_minus_one, values))
+        truths = all(truth(value, signed) is not None for value in values)
+        labels = read_labels([(file, own)], None if truths else "", target_type=target_type)
+    if labels is not None and not roles.targets:
+        return labels[0]
+    part: Any = (file, cells)
+    return table_outputs([part], roles, target_readings(part, roles, Columns()), labels)[0]
+
+
+def _numbers_in(y: Any, target_type: str | None) -> Outputs | None:
+    """y as outputs where it holds numbers, as estimators read it; None for labels and for what cannot be read as
+    numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = read_targets(y, target_type)
+        except ValueError:
+            if getattr(getattr(y, "dtype", None), "kind", None) == "f" and np.isinf(np.asarray(y)).any():
+                raise  # no label is infinite
+            return None
+    return found if isinstance(found, Outputs) and found.numbers else None
+
+
+def label_columns(y: Any) -> dict[str, Any] | None:
+    """The label columns in y by name; None for an array of several columns of numbers or a sparse matrix, which are
+    indicators."""
+    y = frame_of(y)
+    if is_frame(y):
+        return named_columns(y, "y")
+    if hasattr(y, "to_numpy"):
+        name = getattr(y, "name", None)
+        return {"y" if name in (None, "") else str(name): y}
+    y = unwrapped(y)[0]
+    if not isinstance(y, list | tuple | np.ndarray):
+        return None
+    if _label_lists(y):
+        return {"y": list(y)}
+    cells = entries(y)
+    if cells.ndim == 2 and cells.shape[1] == 1:
+        cells = cells[:, 0]
+    if cells.ndim == 2 and cells.dtype.kind in "USO" and any(isinstance(value, str) for value in cells.flat):
+        return {str(j): cells[:, j] for j in range(cells.shape[1])}
+    return {"y": cells} if cells.ndim == 1 else None
+
+
+def _label_lists(y: Any) -> bool:
+    """Whether each entry is a set of labels, a list of labels that are text, or missing."""
+    if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
+        return False
+    known = [row for row in y if not is_empty(row)]
+    if not known or not all(isinstance(row, set | frozenset | list | tuple) for row in known):
+        return False
+    lists = [row for row in known if isinstance(row, list | tuple)]
+    return not any(lists) or any(isinstance(each, str) for row in lists for each in row)
