@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from contracts.estimators import READINGS, D, X, Y, build, every, readings, several, several_multi, y_for
 from designs import each_value
-from proxembed import DEFC
+from proxembed import DEFC, OPLS, PCA, SSDR
 
 NAMES = [f"feature {letter}" for letter in "hgfedcbai"]
 TABLE = pd.DataFrame(X, columns=NAMES)
@@ -25,6 +25,7 @@ OTHER_NAMES = {
 def test_names_of_features_are_kept_and_compared(cls):
     fitted = build(cls).fit(TABLE, y_for(cls))
     assert fitted.feature_names_in_.tolist() == NAMES and fitted.n_features_in_ == D
+    assert {"fit", "feature_names_in_"} <= set(dir(fitted))  # which reads every property
     told = readings(fitted, TABLE)
     for columns, message in OTHER_NAMES.values():
         for method in told:
@@ -57,6 +58,10 @@ def test_columns_of_one_name_are_refused(cls, names):
     for method in readings(fitted, X):
         with pytest.raises(ValueError, match="several columns named"):
             getattr(fitted, method)(table)
+
+
+def test_attributes_of_a_pair_that_takes_weights_are_listed():
+    assert {"fit", "why_unweighted"} <= set(dir(SSDR(OPLS(), PCA())))
 
 
 @several_multi

@@ -16,11 +16,14 @@ from proxembed.estimator.base import Estimator
 from proxembed.estimator.validation import checked_features, in_range, learning, refuse_masked
 from proxembed.estimator.weights import checked_weights
 from proxembed.params import check_params
+from proxembed.tables.frames import in_order
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import OutputReading
 
+FORMS = {"sets": "sets of labels", "classes": "one class per row", "table": "columns of labels"}
 SCORED_ROWS = 256  # at a time, of many labels
+UNKNOWN = ", and only known labels can be counted; leave their rows out of X and y."
 
 
 class ExactMatch(ClassifierMixin):
@@ -35,13 +38,22 @@ class ExactMatch(ClassifierMixin):
             return hits / rows
         if y is None:
             raise ValueError(f"{type(self).__name__}.score requires y to be passed, but the target y is None.")
-        refuse_masked(y, "y", ", and only known labels can be counted; leave their rows out of X and y.")
-        predicted = self.predict(X)
-        if not isinstance(predicted, list):
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        check_consistent_length(predicted, y)
-        hits = [set(own) == set(true) for own, true in zip(predicted, y, strict=True)]
-        return float(np.average(hits, weights=sample_weight))
+        refuse_masked(y, "y", UNKNOWN)
+        predicted, true = self.predict(X), LabelMatrix.of(in_order(y, self.classes_))
+        check_consistent_length(predicted, true.Y)
+        if true.unknown is not None:
+            raise ValueError(f"y has unknown labels{UNKNOWN}")
+        form = "sets" if isinstance(predicted, list) else "classes" if np.ndim(predicted) == 1 else "table"
+        given = true.form if true.form in ("sets", "classes") else "table"
+        if given != form or form == "table" and true.width != predicted.shape[1]:
+            raise ValueError(
+                f"y holds {FORMS[given]}, and {FORMS[form]} are predicted: give y in the form of that of fit."
+            )
+        if form == "sets":
+            hits = [set(own) == set(row) for own, row in zip(predicted, true.decode(true.Y), strict=True)]
+            return float(np.average(hits, weights=sample_weight))
+        labels = (true.decode(true.Y), predicted) if form == "classes" else (true.Y > 0, predicted > 0)
+        return float(accuracy_score(*labels, sample_weight=sample_weight))
 
 
 def fitted_to_labels(estimator: Any) -> bool:

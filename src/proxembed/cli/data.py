@@ -89,11 +89,10 @@ def print_columns(columns: Sequence[tuple[str, str, str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from proxembed.data.readers.columns import is_number
-    from proxembed.tables.axis import axis_of
+    from proxembed.tables.axis import axis_of, axis_value
     from proxembed.tables.notes import visible
 
-    named = [column for column in columns if is_number(column[0]) and column[1] == "number"]
+    named = [column for column in columns if axis_value(column[0]) is not None and column[1].startswith("number")]
     axis = named if axis_of([name for name, *_ in named]) is not None else []
     table = Table("column", "read as", "for example")
     for column in columns:

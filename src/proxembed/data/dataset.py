@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -15,12 +15,14 @@ from scipy import sparse
 from proxembed.blocks.weighted import row_weights
 from proxembed.data.errors import DataError, shorten
 from proxembed.tables import RawRows, TableRows
+from proxembed.tables.frames import FrameColumn, frame_of, named_columns, rows_of
+from proxembed.tables.notes import spelling_notes
 from proxembed.tables.rows import small_indices
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Targets
-from proxembed.targets.values import classes_of, missing_entries
+from proxembed.targets.values import classes_of, indicator_cells, missing_entries, unwrapped
 
 Matrix: TypeAlias = Any  # an array of floats or a csr_array; scipy.sparse is untyped
 
@@ -31,17 +33,18 @@ class Dataset:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d), or TableRows or RawRows of d columns
+    X : array, sparse matrix or DataFrame of numbers of shape (n, d), or TableRows or RawRows of d columns
         Finite features. float32 and float64 are kept, other number types become float64; sparse input becomes
         a `csr_array` and is never made dense. Rows of a table with more than numbers stay as they are: what they
         become is learned from training rows alone, by a `TableEncoder`.
-    Y : array or sparse matrix of shape (n, c)
+    Y : array, sparse matrix or DataFrame of shape (n, c)
         Label indicator of 0 and 1, NaN where unknown, kept as a uint8 `csc_array`. One label per row is the one-hot
         special case: see `Dataset.from_classes`.
     feature_names : sequence of str, optional
-        Names of the d columns of X; None gives x0, x1, ...
+        Names of the d columns of X; None gives those of a DataFrame, else x0, x1, ...
     label_names : sequence of str, optional
-        Distinct names of the c columns of Y (class names for one label per row); None gives label0, label1, ...
+        Distinct names of the c columns of Y (class names for one label per row); None gives those of a DataFrame, else
+        label0, label1, ...
     name : str
         Name of the data set.
     train_idx, test_idx : sequence of int, optional
@@ -117,11 +120,11 @@ class Dataset:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
         if masked:
             raise DataError(f"{masked[0]} is a masked array; fill it in, and mark unknown cells of Y in `unknown`.")
-        X, (Y, unknown) = _features(self.X), _indicator_and_mask(self)
+        (X, columns), (Y, unknown, labels) = _features(self.X), _indicator_and_mask(self)
         (n, d), c = X.shape, Y.shape[1]
         if Y.shape[0] != n:
             raise DataError(f"X has {n} rows but Y has {Y.shape[0]}; give both the same rows in the same order.")
-        label_names = _names("label_names", self.label_names, c, "label") if c else ()
+        label_names = _names("label_names", self.label_names, c, "label", found=labels) if c else ()
         if len(set(label_names)) < c:
             twice = next(name for i, name in enumerate(label_names) if name in label_names[:i])
             raise DataError(f"label_names holds {shorten(twice)} twice; give every label a name of its own.")
@@ -134,7 +137,7 @@ class Dataset:
         for field, value in {
             "X": X,
             "Y": Y,
-            "feature_names": _names("feature_names", self.feature_names, d, "x"),
+            "feature_names": _names("feature_names", self.feature_names, d, "x", found=columns),
             "label_names": label_names,
             "train_idx": train,
             "test_idx": test,
@@ -478,16 +481,47 @@ def _as_numbers(rows: TableRows | RawRows) -> Matrix:
     return np.hstack(blocks)
 
 
-def _features(X: Any) -> Any:
+def _features(X: Any) -> tuple[Any, list[str] | None]:
+    """X as it is kept, and the names of the columns of a DataFrame."""
     if isinstance(X, TableRows | RawRows):
-        if 0 in X.shape:
-            raise DataError(f"X has {X.shape[0]} rows and {X.shape[1]} columns; at least one of each is needed.")
-        return X
+        return _refuse_no_cells(X), None
+    try:
+        X, names = rows_of(X), None
+        if hasattr(X, "columns"):
+            X, names = _numbers_of_frame(X)
+    except ValueError as error:
+        raise DataError(str(error)) from error
     X = small_indices(sparse.csr_array(X)) if sparse.issparse(X) else np.asarray(X)
+    if X.dtype == object:
+        with suppress(TypeError, ValueError):  # which are refused below
+            X = X.astype(np.float64)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise DataError(f"X has shape {X.shape} and type {X.dtype}; it must be a 2-D array of real numbers.")
+        raise DataError(
+            f"X has shape {X.shape} and type {X.dtype}; it must be a 2-D array of real numbers. Pass columns of texts "
+            "or dates to search or compare as a DataFrame."
+        )
+    return _finite_features(_refuse_no_cells(X)), names
+
+
+def _refuse_no_cells(X: Any) -> Any:
     if 0 in X.shape:
         raise DataError(f"X has {X.shape[0]} rows and {X.shape[1]} columns; at least one of each is needed.")
+    return X
+
+
+def _numbers_of_frame(X: Any) -> tuple[Any, list[str]]:
+    """The columns of a DataFrame as one array, NaN where empty, and their names; a ValueError for other columns."""
+    columns = {name: FrameColumn(cells) for name, cells in named_columns(X).items()}
+    if others := [name for name, column in columns.items() if column.place != "number"]:
+        raise ValueError(
+            f"column {shorten(others[0])} of X holds no numbers; make numbers of it (TableEncoder), or pass X to "
+            "search or compare, which read any table."
+        )
+    numbers = [column.numbers for column in columns.values()]
+    return np.column_stack(numbers) if numbers else np.empty(X.shape), list(columns)
+
+
+def _finite_features(X: Any) -> Any:
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     if sparse.issparse(X) and not X.has_canonical_format:
@@ -538,18 +572,32 @@ def _indicator(Y: Any) -> sparse.csc_array:
     return Y
 
 
-def _indicator_and_mask(data: Dataset) -> tuple[sparse.csc_array, sparse.csc_array | None]:
-    """The labels as they are kept, and the unknown cells: those marked, and those of NaN in Y."""
+def _indicator_and_mask(data: Dataset) -> tuple[sparse.csc_array, sparse.csc_array | None, Any]:
+    """The labels as they are kept, the unknown cells (those marked, and those of NaN in Y), and the names of the
+    columns of a DataFrame."""
     if data.outputs is not None:
-        return no_labels(data.outputs.n), None
-    Y: Any = data.Y if sparse.issparse(data.Y) else np.asarray(data.Y)
-    unknown: Any = data.unknown
+        return no_labels(data.outputs.n), None, None
+    Y: Any = frame_of(data.Y)
+    unknown, names = data.unknown, getattr(Y, "columns", None)
+    Y = Y if sparse.issparse(Y) else _cells_of_labels(Y, table=names is not None)
     if Y.ndim == 2 and Y.dtype.kind == "f" and np.isnan(Y.data if sparse.issparse(Y) else Y).any():
         Y, holes = indicator_and_unknown(Y.toarray() if sparse.issparse(Y) else Y)
         given = sparse.csc_array(np.zeros(Y.shape) if unknown is None else unknown).astype(bool)
         unknown = given + sparse.csc_array(holes) if given.shape == Y.shape else given
     Y = _indicator(Y)
-    return Y, _mask(unknown, Y)
+    return Y, _mask(unknown, Y), names
+
+
+def _cells_of_labels(Y: Any, table: bool) -> Any:
+    """Y as an array, of numbers that are NaN where unknown if it holds objects."""
+    Y = np.asarray(unwrapped(Y)[0] if table else Y)
+    Y = Y[:, None] if table and Y.ndim == 1 else Y
+    if Y.dtype != object or Y.ndim != 2:
+        return Y
+    try:
+        return indicator_cells(Y)
+    except ValueError as error:
+        raise DataError(str(error)) from error
 
 
 def _mask(unknown: Any, Y: sparse.csc_array) -> sparse.csc_array | None:
@@ -565,7 +613,11 @@ def _mask(unknown: Any, Y: sparse.csc_array) -> sparse.csc_array | None:
     return unknown if unknown.nnz else None
 
 
-def _names(field: str, names: Sequence[str] | None, size: int, stem: str, of: str = "column") -> tuple[str, ...]:
+def _names(
+    field: str, names: Sequence[str] | None, size: int, stem: str, of: str = "column", found: Any = None
+) -> tuple[str, ...]:
+    """Names as given, else those ``found`` in a table, else the stem with numbers."""
+    names = found if names is None else names
     names = tuple(f"{stem}{j}" for j in range(size)) if names is None else tuple(map(str, names))
     if len(names) != size:
         raise DataError(f"{field} holds {len(names)} names for {size} {of}s; give one name per {of}.")
@@ -636,40 +688,7 @@ def _constant(X: Matrix) -> int:
     return X.shape[1] - int(varying.nnz if sparse.issparse(X) else varying.sum())
 
 
-SHOWN = 3  # groups of spellings
-LEFT_OUT = ("M", "Z", "C")  # categories of characters: accents, blanks, control and format characters
-
-
 def with_spelling_notes(dataset: Dataset) -> Dataset:
     """The data set, with a note on labels that differ only in case, blanks or accents."""
     notes = spelling_notes(dataset.label_names, np.asarray(dataset.Y.sum(axis=0)).ravel())
     return dataset if set(notes) <= set(dataset.notes) else replace(dataset, notes=(*dataset.notes, *notes))
-
-
-def spelling_notes(names: Sequence[str], counts: Sequence[Any] | np.ndarray) -> tuple[str, ...]:
-    """A note on names that differ only in case, blanks or accents, with the number of rows of each."""
-    groups: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        groups.setdefault(_plain(name), []).append(place)
-    several = [places for plain, places in groups.items() if plain and len(places) > 1]
-    if not several:
-        return ()
-    shown = "; ".join(_listed_spellings([(names[j], int(counts[j])) for j in places]) for places in several[:SHOWN])
-    more = f"; and {len(several) - SHOWN} more such groups" if len(several) > SHOWN else ""
-    return (
-        f"{sum(map(len, several)):,} labels differ only in case, blanks or accents: {shown}{more}; use one spelling if "
-        "they mean the same",
-    )
-
-
-def _plain(name: str) -> str:
-    """A name without case, blanks, accents and characters that cannot be seen."""
-    kept = (sign for sign in unicodedata.normalize("NFKD", name) if not unicodedata.category(sign).startswith(LEFT_OUT))
-    return unicodedata.normalize("NFKD", "".join(kept).casefold())
-
-
-def _listed_spellings(spellings: list[tuple[str, int]]) -> str:
-    """Spellings and their rows, in ASCII if two of them look the same."""
-    looks = {unicodedata.normalize("NFKC", name) for name, _ in spellings}
-    form = shorten if len(looks) == len(spellings) else ascii
-    return " and ".join(f"{form(name)} ({count:,} row{'s' * (count != 1)})" for name, count in spellings)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from proxembed.tables.notes import few_notes
+from proxembed.tables.notes import shorten as shorten
 
 Option = tuple[str, str]  # an argument and its value, such as ("drop", "v")
 
@@ -125,12 +126,6 @@ def arguments_text(options: Sequence[Option]) -> str:
     for name, value in options:
         values.setdefault(name, []).append(value)
     return ", ".join(f"{name}={each if len(each) > 1 else each[0]!r}" for name, each in values.items())
-
-
-def shorten(text: object, width: int = 40) -> str:
-    """Quoted form of foreign text for a message: printable, on one line, at most `width` characters."""
-    shown = ascii(text) if not isinstance(text, str) or not text.isprintable() else f"'{text}'"
-    return shown if len(shown) <= width else shown[: width - 3] + "..."
 
 
 def numpy_error_text(error: Exception) -> str:

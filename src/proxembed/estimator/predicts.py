@@ -38,6 +38,12 @@ def _may_predict(estimator: Any) -> bool:
     return estimator.reading_so_far is None or fitted_to_outputs(estimator)
 
 
+def _predicts(estimator: Any) -> bool:
+    """Whether an estimator is fitted to numbers, or will be: cross_val_predict asks for ``predict`` before it fits."""
+    unfitted = estimator.reading_so_far is None
+    return unfitted and estimator.target_type == "real" or fitted_to_outputs(estimator)
+
+
 def _knows_ranges(estimator: Any) -> bool:
     """Whether an estimator knows the ranges of the scores of its training rows; the error says why not."""
     if "_score_ranges_" not in vars(estimator):
@@ -123,7 +129,7 @@ class PredictsOutputs(KnowsRanges, abstract=True):
         fitted_to_outputs(self)
         return self._reading_.level - self.mean_ @ self.weights_in_units()
 
-    @available_if(fitted_to_outputs)
+    @available_if(_predicts)
     def predict(self, X: Any) -> Any:
         """Predictions for rows X (m, d) in the form of y: its units and types, one axis for a 1-D y, a table with the
         names of its columns for a table. Numbers are cut to the range of the training rows unless ``extrapolate``.

@@ -14,10 +14,10 @@ from proxembed.algebra.arrays.centred import CentredMatrix, rounding_of_sums
 from proxembed.algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
 from proxembed.blocks import RowBlocks, is_dask
 from proxembed.execute.executor import own_configuration
-from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.tables.frames import refuse_equal_names, rows_of
 from proxembed.targets.outputs import OutputReading
 from proxembed.targets.targets import Targets
-from proxembed.targets.values import MOMENTS
+from proxembed.targets.values import is_moment
 
 from .callbacks import fit_task
 
@@ -30,6 +30,10 @@ LOST = 1e-4  # of the scatter of sparse rows, that rounding may make
 NO_FLOATS = (
     "X holds entries that are not floating-point numbers ({}). Pass numbers: dates as days since one of them, integers "
     "that fit float64."
+)
+LISTS = (
+    "X holds lists in its cells, or rows of different lengths ({}). Pass one number per cell: a 2-D array, or a "
+    "DataFrame with a column for each entry of the lists."
 )
 TEXTS = (
     "X holds texts ({}). Put a TableEncoder in front, which makes numbers of the columns of a DataFrame: "
@@ -80,36 +84,56 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
             f"{type(estimator).__name__} does not take dask collections here. Pass X.compute() where all rows fit in "
             "memory, else a sample of them."
         )
-    X = frame_of(X)
-    refuse_malformed(X)
-    refuse_masked(X)
-    if hasattr(X, "columns"):
-        refuse_equal_names("X", X.columns)
-    refuse_moments(X)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            X = validate_data(
-                estimator,
-                X,
-                reset=reset,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                ensure_min_samples=2 if reset and not block else 1,
-                ensure_all_finite=not (reset or block or product),  # in fit the sum of squares shows it below
-            )
-    except (np.exceptions.DTypePromotionError, OverflowError) as error:
-        raise ValueError(NO_FLOATS.format(error)) from error
-    except ValueError as error:
-        if "could not convert string to float" in str(error):
-            raise ValueError(TEXTS.format(error)) from error
-        _refuse_unknown(error, type(estimator).__name__)
-        raise
+    X = numeric_rows(X)
+    with conversion_errors(type(estimator).__name__), np.errstate(over="ignore", invalid="ignore"):
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2 if reset and not block else 1,
+            ensure_all_finite=not (reset or block or product),  # in fit the sum of squares shows it below
+        )
     X = float_matrix(X, canonical=not product)
     if reset or block:
         refuse_extreme(X, owner=type(estimator).__name__)
     if reset and not block:
         refuse_far(X)
     return X
+
+
+def numeric_rows(X: Any) -> Any:
+    """X as scikit-learn converts it; a ValueError for rows that it would take for other numbers than they are."""
+    X = rows_of(X)
+    refuse_malformed(X)
+    refuse_masked(X)
+    if hasattr(X, "columns"):
+        refuse_equal_names("X", X.columns)
+        if any(getattr(dtype, "fill_value", 0) != 0 for dtype in X.dtypes):  # sparse columns about another value
+            X = X.astype({name: dtype.subtype for name, dtype in X.dtypes.items() if hasattr(dtype, "fill_value")})
+    refuse_moments(X)
+    return X
+
+
+@contextmanager
+def conversion_errors(owner: str) -> Iterator[None]:
+    """The errors of NumPy and scikit-learn for rows that are no numbers, with the remedy; of their types."""
+    try:
+        yield
+    except (np.exceptions.DTypePromotionError, OverflowError) as error:
+        raise ValueError(NO_FLOATS.format(error)) from error
+    except TypeError as error:
+        if "must be a string or a real number" in str(error):
+            raise TypeError(NO_FLOATS.format(error)) from error
+        raise
+    except ValueError as error:
+        if "could not convert string to float" in str(error):
+            raise ValueError(TEXTS.format(error)) from error
+        if "setting an array element with a sequence" in str(error):
+            raise ValueError(LISTS.format(error)) from error
+        _refuse_unknown(error, owner)
+        raise
 
 
 def refuse_not_finite(X: Any, owner: str) -> None:
@@ -174,19 +198,22 @@ def refuse_moments(X: Any) -> None:
     """A ValueError for dates and durations, of which NumPy would make their number of nanoseconds or days."""
     for part in _parts_that_may_be_moments(X):
         entries = np.asarray(part)
-        moment = next((dtype for dtype in (part.dtype, entries.dtype) if dtype.kind in "mM"), None)
+        dtypes = (getattr(part, "dtype", entries.dtype), entries.dtype)
+        moment = next((dtype for dtype in dtypes if getattr(dtype, "kind", "") in ("m", "M")), None)
         if moment is None and entries.dtype.kind == "O":
-            moment = next((repr(entry) for entry in entries.flat if isinstance(entry, MOMENTS)), None)
+            moment = next((repr(entry) for entry in entries.flat if is_moment(type(entry))), None)
         if moment is not None:
             raise ValueError(NO_FLOATS.format(moment))
 
 
 def _parts_that_may_be_moments(X: Any) -> list[Any]:
-    """X as an array, or those columns of a table of numbers."""
+    """X as an array, or the columns of a table: those of pandas that are not known to be numbers."""
     if hasattr(X, "dtypes") and hasattr(X, "iloc"):
         columns = range(X.shape[1]) if X.ndim == 2 else ()
         return [X.iloc[:, j] for j in columns if X.dtypes.iloc[j].kind in "mMO"]
-    if not isinstance(X, np.ndarray | list | tuple) and not hasattr(X, "columns"):
+    if hasattr(X, "columns"):
+        return [X[name] for name in X.columns]
+    if not isinstance(X, np.ndarray | list | tuple):
         return []
     try:
         return [np.asarray(X)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
@@ -15,6 +16,7 @@ from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.algebra.shared import sharing
 from proxembed.blocks import RowBlocks, blocks_of
 from proxembed.blocks.row_blocks import length
+from proxembed.estimator.validation import conversion_errors, numeric_rows
 from proxembed.estimator.weights import checked_weights, present_rows, weights_of
 from proxembed.execute.executor import own_configuration
 from proxembed.execute.ledger import digest
@@ -32,11 +34,14 @@ from proxembed.measures.outputs import near_outputs, q2_each
 from proxembed.measures.statistics import row_units
 from proxembed.methods.around import fitted_embedding, scored_embedding, with_size
 from proxembed.methods.pipeline import embedding_part, groups_apart
+from proxembed.methods.table_encoder import TableEncoder, table_of
 from proxembed.params import accept_classes
-from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
+from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle
 from proxembed.splits.splits import Split, as_splits, crossfit_blocks, groups_of, labelled_folds, splits_of_present
 from proxembed.splits.splits import crossfit as out_of_fold
+from proxembed.splits.units import checked_units
 from proxembed.tables import RawRows, TableRows
+from proxembed.tables.frames import frame_of
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import Outputs
@@ -92,17 +97,23 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
         if groups is not None:
             raise ValueError("groups is not allowed with blocks of rows, whose folds are random; leave it out.")
         return crossfit_blocks(method, blocks, cv)
-    X, known = checked_rows(X, y, getattr(last_step(method), "target_type", None))
+    X, known = checked_rows(X, y, getattr(last_step(method), "target_type", None), method)
     whole = clone(method).fit(X, y, **groups_of(method, groups)).transform(X)
     given = accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known
     return out_of_fold(*given, groups=groups)
 
 
-def checked_rows(X: Any, y: Any, target_type: Any = None) -> tuple[Any, np.ndarray]:
-    """X as an array or CSR of floats, and which of its rows have known labels alone; y in any form, of X's length, read
-    by ``target_type``."""
+def checked_rows(X: Any, y: Any, target_type: Any = None, method: Any = None) -> tuple[Any, np.ndarray]:
+    """X as an array or CSR of floats, or the rows of a table for a ``method`` that begins with a TableEncoder; and
+    which of its rows have known labels alone; y in any form, of X's length, read by ``target_type``."""
+    if isinstance(method, Pipeline) and isinstance(method[0], TableEncoder):
+        X = table if (table := table_of(frame_of(X))) is not None else X
     if not isinstance(X, TableRows | RawRows):
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = numeric_rows(X)
+        with conversion_errors(type(last_step(method)).__name__):
+            X = check_array(
+                X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X"
+            )
     if y is None:
         raise ValueError("y is None; pass the labels of the rows of X.")
     labels = targets_of(y, target_type)
@@ -362,7 +373,7 @@ def diagnose(
     _check(n_shuffles=n_shuffles, n_resamples=n_resamples, seed=seed, n_permutations=n_permutations)
     X, y, groups, times, cv, sample_weight = _present(X, y, groups, times, cv, sample_weight, per_component)
     target_type = target_type or getattr(last_step(estimator), "target_type", None)
-    X, y, labels, n_all, groups, times = _looked_at(X, y, sample_rows, seed, groups, times, target_type)
+    X, y, labels, n_all, groups, times = _looked_at(X, y, sample_rows, seed, groups, times, target_type, estimator)
     measure, y = _checked_measure(measure, labels, sample_weight), labels if isinstance(labels, Outputs) else y
     method = accept_classes(clone(embedding_method(estimator, X, y, weighed=sample_weight is not None)))
     splits = _splits(labels, X, y, cv, n_folds, groups, times, seed)
@@ -449,7 +460,7 @@ def _tested(tested: float, values: list[Any], shuffle: LabelShuffle) -> dict[str
 
 
 def _looked_at(
-    X: Any, y: Any, sample_rows: int, seed: int, groups: Any, times: Any, target_type: Any
+    X: Any, y: Any, sample_rows: int, seed: int, groups: Any, times: Any, target_type: Any, method: Any
 ) -> tuple[Any, Any, Targets, int | None, Any, Any]:
     """The checked rows in memory, or a sample of blocks with the number of all their rows; y as given and as read; the
     checked groups and times."""
@@ -459,7 +470,7 @@ def _looked_at(
             raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
         X, y = blocks.sample(sample_rows, seed=seed)
     n_all = None if blocks is None else blocks.reduce(_rows_of_piece, sum)
-    X, labels = checked_rows(X, y, target_type)[0], targets_of(y, target_type)
+    X, labels = checked_rows(X, y, target_type, method)[0], targets_of(y, target_type)
     return X, y, labels, n_all, *checked_units(groups, times, X.shape[0])
 
 

@@ -24,8 +24,9 @@ from proxembed.features.layouts import (
     layout_named,
 )
 from proxembed.params import SEED, param
-from proxembed.splits.shuffles import checked_units, joined_groups
+from proxembed.splits.shuffles import joined_groups
 from proxembed.splits.splits import GroupFolds, StratifiedFolds, as_splits, crossfit
+from proxembed.splits.units import checked_units
 from proxembed.targets.labels import LabelMatrix
 
 from .dependence import OPLS

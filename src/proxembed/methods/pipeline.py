@@ -41,13 +41,14 @@ from proxembed.features.scaling import scaled_by_sums, scaling_kind
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import groups_of
 from proxembed.tables import RawRows, TableRows
-from proxembed.tables.frames import frame_of, rows_of, with_columns
+from proxembed.tables.frames import frame_of, in_order, rows_of, with_columns
+from proxembed.tables.notes import few_names
 from proxembed.tables.rows import matrix_by_name
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
-from proxembed.targets.values import class_values, classes_of, object_array
+from proxembed.targets.values import class_values, classes_of, missing_entries, object_array
 
 from .around import embedded_within_bound
 from .output_readout import OutputReadout
@@ -317,11 +318,24 @@ class EmbeddingPipeline(Pipeline):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """The score of rows X with labels y, as the last step defines it."""
         if getattr(self, "label_values_", None) is None:
-            rows = self._columns(X)
+            rows, y = self._columns(X), in_order(y, getattr(self, "label_names_", None) or ())
             if (S := self._log_odds(rows)) is not None:
                 return self.steps[-1][1].score(S, y, sample_weight)
             return super().score(rows, y, sample_weight=sample_weight, **params)
-        return float(np.average(self.predict(X, **params) == classes_of(y), weights=sample_weight))
+        return self._share_predicted(self.predict(X, **params), classes_of(y), sample_weight)
+
+    def _share_predicted(self, predicted: np.ndarray, true: np.ndarray, weights: Any) -> float:
+        """The share of the rows with a known class whose class is predicted."""
+        true = true[:, 0] if true.ndim == 2 and true.shape[1] == 1 else true
+        if true.shape != predicted.shape:
+            raise ValueError(f"y has shape {true.shape}; give one label for each of the {len(predicted)} rows of X.")
+        known = ~missing_entries(true)
+        labels = self.classes_.tolist()
+        if set(true[known].tolist()).isdisjoint(labels):
+            held = few_names([str(label) for label in labels])
+            raise ValueError(f"y holds none of the labels of the model, {held}; give labels as those of the fit.")
+        weights = None if weights is None else checked_weights(weights, predicted)[known]
+        return float(np.average(predicted[known] == true[known], weights=weights))
 
     @property
     def classes_(self) -> Any:

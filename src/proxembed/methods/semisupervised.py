@@ -187,8 +187,10 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
 
     @property
     def why_unweighted(self) -> str:
-        member = next(self.inner(role) for role in self.members if not self.inner(role).weighs_rows)
-        return f"{type(member).__name__} takes none: {member.why_unweighted}"
+        for member in map(self.inner, self.members):
+            if not member.weighs_rows:
+                return f"{type(member).__name__} takes none: {member.why_unweighted}"
+        return super().why_unweighted
 
     def default_supervised(self) -> SpectralEmbedder:
         return MESD(FDA())

@@ -10,7 +10,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
-from proxembed.params import safe_repr
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.targets import Targets
 
@@ -173,23 +172,6 @@ def _autocorrelation_time(Y: np.ndarray) -> float:
     correlation = covariance / covariance[0]
     noise = np.flatnonzero(correlation < 2 / np.sqrt(n))
     return float(1 + 2 * correlation[1 : noise[0] if len(noise) else n].sum())
-
-
-def checked_units(groups: Any, times: Any, n: int) -> tuple[Any, Any]:
-    """Groups and times of n rows as arrays; a ValueError that names the argument otherwise."""
-    found = []
-    for name, values in (("groups", groups), ("times", times)):
-        if values is not None:
-            values = np.asarray(values)
-            if values.shape != (n,):
-                raise ValueError(f"{name}={safe_repr(values)} must have one entry per row of X ({n}).")
-        found.append(values)
-    if found[1] is not None:
-        found[1] = found[1].astype(np.float64)
-        if not np.isfinite(found[1]).all():
-            row = int(np.flatnonzero(~np.isfinite(found[1]))[0])
-            raise ValueError(f"times holds {found[1][row]} in row {row}; give every row a time or leave it out.")
-    return found[0], found[1]
 
 
 def joined_groups(number: np.ndarray, groups: Any) -> np.ndarray:

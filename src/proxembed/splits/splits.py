@@ -24,6 +24,7 @@ from proxembed.targets.targets import Targets
 from proxembed.targets.values import sparse_labels
 
 from .stratification import parts_along, stratified_parts
+from .units import checked_units
 
 SPLIT_KINDS = ("auto", "stratified", "groups", "time")
 NO_TEST_ROWS = "No test rows are named"  # begins the note of a data set of which some are drawn
@@ -678,10 +679,8 @@ class GroupFolds(BaseCrossValidator):
         row."""
         if groups is None:
             raise ValueError("GroupFolds needs groups, the group of each row; pass groups=..., or use StratifiedFolds.")
-        groups = np.asarray(groups)
         Y = _targets(type(self).__name__, y)
-        if len(groups) != Y.n:
-            raise ValueError(f"groups has {len(groups)} entries but y {Y.n}; give one per row.")
+        groups = checked_units(groups, None, Y.n)[0]
         known = np.flatnonzero(Y.rows_any)
         for fold in group_folds(Y, groups, self.n_splits, seed=self.random_state, rows=known):
             train, held_out = _parts(len(groups), fold)

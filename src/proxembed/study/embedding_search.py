@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import RegressorTags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from proxembed.classify.label_classifier import ExactMatch
 from proxembed.estimator.base import Estimator
@@ -30,6 +30,7 @@ from proxembed.methods.around import ReadoutAxes
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, check_params, param, safe_repr, seed_of
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits, splits_of_present
+from proxembed.splits.units import checked_units
 from proxembed.tables import RawRows, TableRows
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import OutputReading, Outputs
@@ -367,6 +368,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         """
         with learning(self, Exception):
             self._check()
+            groups = None if groups is None else checked_units(groups, None, _num_samples(X))[0]
             X, y, groups, present = self._present(X, y, groups, sample_weight)
             X = self._features(X, reset=True)
             labels = self._targets(X, y)
@@ -394,7 +396,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         if len(own) == len(w):
             return X, y, groups, None
         present = np.flatnonzero(w)
-        return X, y, None if groups is None else np.asarray(groups)[present], present
+        return X, y, None if groups is None else groups[present], present
 
     def _check_weighs(self, labels: Targets) -> None:
         """A ValueError for a measure, or a number of labels, that rows with weights cannot be judged by."""
@@ -499,7 +501,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     ) -> Study:
         """``present``: the numbers of these rows among those given to fit; None: all."""
         seed, self._row_numbers = self._seed(), present
-        known = None if groups is None else np.asarray(groups)[labels.rows_any]
+        known = None if groups is None else groups[labels.rows_any]
         race = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
         final = self._final_splits(X, labels, seed, groups, known)
         folds = self._folds([*race, *final], X, labels, groups, seed)

@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>", "?")
-TRUTHS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("nein", "ja"), ("non", "oui"))
+TRUTHS = (
+    *(("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("nein", "ja"), ("n", "j"), ("non", "oui")),
+    *(("no", "s\u00ed"), ("no", "s\u00ec"), ("no", "si"), ("n\u00e3o", "sim"), ("nao", "sim"), ("nee", "ja")),
+    *(("nej", "ja"), ("nie", "tak"), ("\u043d\u0435\u0442", "\u0434\u0430")),
+)
 SCALES = (
     (
         "strongly disagree",

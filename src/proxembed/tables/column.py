@@ -26,7 +26,12 @@ HELD = {
     "vector": "a vector of numbers",
 }
 TIMES = {"clock": "a time such as 14:40", "duration": "a duration such as 75:30"}
-STYLED = {",": "with a decimal comma", ".": "with a decimal point", "?": "without decimals"}
+STYLED = {
+    ",": "with a decimal comma",
+    ".": "with a decimal point",
+    "?": "without decimals",
+    "<": "or a limit such as <5",
+}
 
 
 class CellError(ValueError):
@@ -85,6 +90,8 @@ class Column:
         found = getattr(self, f"_{self.kind}")(value.strip() if isinstance(value, str) else value)
         if found is None:
             held = HELD[self.kind] + (f" in {self.unit.strip()}" if self.unit else "")
+            if self.kind == "boolean":
+                held = f"{self.values[1]} or {self.values[0]}"
             if self.kind == "number" and self.style:
                 held = TIMES.get(self.style) or f"{held} {STYLED[self.style[0]]}"
             raise CellError(value, code, f"a vector of {self.size} numbers" if self.kind == "vector" else held)

@@ -27,10 +27,18 @@ TIME_BEFORE_YEAR = re.compile(  # as Twitter and C write it
     re.I | re.ASCII,
 )
 WEB_LOG = re.compile(r"(\d{1,2})/([a-z]{3})/(\d{4}):(\d{2}:\d{2}:\d{2}.*)", re.I | re.ASCII)
-OFFSET = re.compile(r"\s*(?:(?:UTC|GMT)?([+-]\d{2}):?(\d{2})|(?:UTC|GMT|Z)|\b(?![AP]M)[A-Z]{3,5})$", re.ASCII)
+OFFSET = re.compile(
+    r"\s*(?:(?:UTC|GMT)?([+-]\d{2}):?(\d{2})|(?:UTC|GMT)([+-]\d{1,2})|(?:UTC|GMT|Z)|\b(?![AP]M)[A-Z]{3,5})$", re.ASCII
+)
 FULL_MONTHS = ("january february march april may june july august september october november december sept").split()
 HALF = r"([AaPp]\.?[Mm]\.?)"
-CLOCK = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*{HALF}?|(\d{{1,2}})\s*{HALF}", re.ASCII)
+CLOCK = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*(?:{HALF}|Uhr)?|(\d{{1,2}})\s*{HALF}", re.ASCII)
+DOTTED = re.compile(r"\d\d\.[0-5]\d\.[0-5]\d", re.ASCII)  # hours, minutes and seconds, or a date
+WRITTEN = re.compile(  # with units, such as PT1H30M or 1 day 2 h 30 min
+    r"(?:P(?=\d+D|T\d)|(?=\d))(?:(\d+)\s*d(?:ays?)?\s*)?T?(?:(\d+)\s*h(?:(?:ou)?rs?)?\s*)?"
+    r"(?:(\d+)\s*m(?:in(?:ute)?s?)?\s*)?(?:(\d+(?:\.\d+)?)\s*s(?:ec(?:ond)?s?)?)?",
+    re.I | re.ASCII,
+)
 DURATION = re.compile(r"(?:(\d+) days?,? )?(?:(\d+):(?=\d\d:))?(\d+):([0-5]\d(?:\.\d+)?)", re.ASCII)
 TIME_NAME = re.compile(
     r"(?:^|[\W_])(?:(?:\w*time|\w*zeit|\w*dauer|duration|lap|split|elapsed|pace|minute|min|sec|second|hour)s?)(?:$|[\W_])"
@@ -110,7 +118,7 @@ def _iso(word: str) -> datetime | None:
         return _iso(f"{part[1]} {part[2]} {part[3]} {part[4]}")
     elif ":" in word and (zone := OFFSET.search(word)):
         found = _iso(word[: zone.start()])
-        return found and found.replace(tzinfo=_zone(*zone.groups()))
+        return found and found.replace(tzinfo=_zone(zone[1] or zone[3], zone[2]))
     else:
         return _first_day(word)
     return _at(year, _month(name), day, part.groups()[3:])
@@ -185,19 +193,26 @@ def either_order(words: Sequence[str], style: str) -> bool:
 
 
 def is_clock(words: Sequence[str]) -> bool:
-    """Whether all words are clock times of one form: 14:40, 14:40:05, or 2:40 PM and 3pm."""
-    parts = [CLOCK.fullmatch(word) for word in words]
+    """Whether all words are clock times of one form: 14:40, 14:40:05 and 14.40.05, or 2:40 PM and 3pm."""
+    parts = list(map(_clock, words))
     if not parts or any(part is None or hours(part[0]) is None for part in parts):
+        return False
+    if all(map(DOTTED.fullmatch, words)) and date_style(words) is not None:
         return False
     forms = {(part[3] is None, (part[4] or part[6]) is None) for part in parts if part is not None}
     return len(forms) == 1
+
+
+def _clock(word: str) -> re.Match[str] | None:
+    """The parts of a clock time, written with colons."""
+    return CLOCK.fullmatch(word.replace(".", ":") if DOTTED.fullmatch(word) else word)
 
 
 def hours(value: Any) -> float | None:
     """A clock time (14:40, 2:40 PM, a ``datetime.time``) as hours since midnight; None for anything else."""
     if isinstance(value, time):
         return value.hour + value.minute / 60 + value.second / 3600
-    part = CLOCK.fullmatch(value) if isinstance(value, str) else None
+    part = _clock(value) if isinstance(value, str) else None
     if part is None:
         return None
     try:
@@ -209,15 +224,22 @@ def hours(value: Any) -> float | None:
 
 
 def clock_style(words: Sequence[str]) -> str | None:
-    """How all words write a time: "clock", or "duration" (75:30, 1:02:33) if one is no time of a day."""
+    """How all words write a time: "clock", or "duration" (75:30, 1:02:33) if one is no time of a day; with units only
+    if one has two of them (1h 30m) or is in ISO's form."""
     if is_clock(words):
         return "clock"
     lasting = bool(words) and all(minutes(word) is not None for word in words)
+    written = [word for word in words if WRITTEN.fullmatch(word)] if lasting else []
+    if written and not any(word[0] in "Pp" or len(re.findall(r"[A-Za-z]+", word)) > 1 for word in written):
+        return None
     return "duration" if lasting and any(hours(word) is None for word in words) else None
 
 
 def lasts(words: Sequence[str]) -> bool:
-    """Whether durations are no ratios, scores or angles: they have days or decimals, or hours in some cells alone."""
+    """Whether durations are no ratios, scores or angles: they have units, days or decimals, or hours in some cells
+    alone."""
+    if any(map(WRITTEN.fullmatch, words)):
+        return True
     parts = [part for part in map(DURATION.fullmatch, words) if part is not None]
     return any(part[1] or "." in part[4] for part in parts) or len({part[2] is None for part in parts}) > 1
 
@@ -234,8 +256,11 @@ def clock_misfits(words: Sequence[str]) -> list[int]:
 
 
 def minutes(value: Any) -> float | None:
-    """A duration, of minutes and seconds (75:30), hours too (1:02:33), or days (1 days 02:00:00), in minutes; None for
-    anything else."""
+    """A duration, of minutes and seconds (75:30), hours too (1:02:33), or days (1 days 02:00:00), or with units
+    (1h 30m, PT1H30M), in minutes; None for anything else."""
+    if isinstance(value, str) and (written := WRITTEN.fullmatch(value)) and any(written.groups()):
+        days, hour, minute, second = (float(each or 0) for each in written.groups())
+        return 60 * (24 * days + hour) + minute + second / 60
     part = DURATION.fullmatch(value) if isinstance(value, str) else None
     if part is None or part[2] is not None and int(part[3]) > 59:
         return None

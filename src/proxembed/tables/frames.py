@@ -26,11 +26,13 @@ def is_frame(X: Any) -> bool:
 
 
 def frame_of(X: Any) -> Any:
-    """A lazy relation (polars, DuckDB, Ibis) or an Arrow table as a DataFrame; anything else as it is."""
+    """A lazy relation (polars, DuckDB, Ibis) or an Arrow table or batch as a DataFrame; anything else as it is."""
     if isinstance(X, np.ndarray) or issparse(X):
         return X
     import narwhals
 
+    if type(X).__name__ == "RecordBatch":
+        X = narwhals.from_arrow(X, backend="pyarrow")
     X = narwhals.to_native(X, pass_through=True)
     arrow = narwhals.dependencies.is_pyarrow_table(X)
     if not arrow and is_frame(X):
@@ -57,14 +59,16 @@ def frame_of(X: Any) -> Any:
 
 
 def rows_of(X: Any) -> Any:
-    """New rows for a model, in a DataFrame if they have names; ValueError for one row, or for a mapping."""
-    from narwhals import dependencies
-
+    """Rows for a model, in a DataFrame if they have names; ValueError for one row, or for a mapping."""
     X = frame_of(X)
     if getattr(getattr(X, "dtype", None), "names", None):
         raise ValueError("X is an array of records; pass DataFrame(X), whose columns have names.")
+    if isinstance(X, np.ndarray) or issparse(X):
+        return X
+    from narwhals import dependencies
+
     series = dependencies.is_into_series(X)
-    mapping = isinstance(X, Mapping) and not issparse(X)
+    mapping = isinstance(X, Mapping)
     if mapping or series or isinstance(X, list) and any(isinstance(row, Mapping) for row in X[:1]):
         what = "list of dict" if isinstance(X, list) else type(X).__name__
         raise ValueError(
@@ -191,6 +195,15 @@ def with_columns(X: Any, names: Sequence[str]) -> Any:
     """A DataFrame with these of its columns alone, in this order; ValueError as of ``columns_by_name``."""
     columns_by_name(X, names)
     return X[list(names)]
+
+
+def in_order(y: Any, names: Iterable[Any]) -> Any:
+    """A table that has columns of exactly these names, in their order; anything else as it is."""
+    y, wanted = frame_of(y), [str(name) for name in names]
+    labels = {str(label): label for label in y.columns} if hasattr(y, "columns") else {}
+    if list(labels) == wanted or labels.keys() != set(wanted) or len(y.columns) != len(wanted):
+        return y
+    return y[[labels[name] for name in wanted]]
 
 
 def named_columns(X: Any, table: str = "X") -> dict[str, Any]:

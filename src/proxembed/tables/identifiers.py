@@ -200,3 +200,11 @@ def _measures(numbers: NDArray[np.floating], sets: NDArray[np.integer]) -> bool:
     own, expected = sets[np.argsort(numbers)], float(((counts / len(sets)) ** 2).sum())
     error = (expected * (1 - expected) / (len(sets) - 1)) ** 0.5
     return bool((own[1:] == own[:-1]).mean() > expected + ORDERLY * error)
+
+
+def group_codes(codes: NDArray[np.integer]) -> NDArray[np.intp]:
+    """The groups of rows by the cells of a column; a row whose cell is empty (-1) is a group of its own."""
+    found = np.asarray(codes, dtype=np.intp).copy()
+    empty = found < 0
+    found[empty] = found.max(initial=-1) + 1 + np.arange(int(empty.sum()))
+    return found

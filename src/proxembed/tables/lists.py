@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from .quantities import NUMBER, quantity
@@ -126,3 +127,15 @@ def _unquoted(word: str) -> tuple[Any, ...] | None:
     if not all(entries) or len(entries) == 1 and len(inner.split()) > 1:
         return None
     return tuple(... if entry in CUT else entry for entry in entries)
+
+
+def are_choices(words: Sequence[str]) -> bool:
+    """Whether words joined by commas are choices of several, and not names or places such as Bern, Switzerland: there
+    are fewer choices than words, and half of them or more stand alone, or first in one word and later in another."""
+    first, later, alone = set[str](), set[str](), set[str]()
+    for word in words:
+        one, *others = map(str.strip, word.split(","))
+        (first if others else alone).add(one)
+        later.update(others)
+    several = first | later | alone
+    return len(several) < len(words) and 2 * len(alone | first & later) >= len(several)

@@ -2,17 +2,30 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 SHOWN_NOTES = 5  # of one kind
 SHOWN_NAMES = 10
+SPELLINGS = 3  # groups of them
+MOST_SPELLINGS = 1000  # values of a category that are compared
+UNSEEN = ("M", "Z", "C")  # categories of characters: accents, blanks, control and format characters
 QUOTED = re.compile(r"""('[^']*'|"[^"]*")((, | and )('[^']*'|"[^"]*"))*""")
 NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 
 class LeftOut(str):
     """A note on a column that is, by a guess, not used as a feature."""
+
+
+def row_numbers_note(name: str, first: int, n: int) -> str:
+    """A note on a column of row numbers."""
+    last = first + n - 1
+    return LeftOut(
+        f"{name} holds the row numbers {first} to {last:,} and is not a feature "
+        f"(keep={name!r}, beside the other features, makes it one)"
+    )
 
 
 def few_notes(notes: Iterable[tuple[str, str]]) -> list[str]:
@@ -72,3 +85,49 @@ def visible_texts(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(visible_texts, value))
     return value
+
+
+def spelling_notes(names: Sequence[str], counts: Any, kind: str = "labels") -> tuple[str, ...]:
+    """A note on names of a kind that differ only in case, blanks, accents or a last point, with the rows of each."""
+    groups: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        groups.setdefault(_plain(name), []).append(place)
+    several = [places for plain, places in groups.items() if plain and len(places) > 1]
+    if not several:
+        return ()
+    shown = "; ".join(_listed_spellings([(names[j], int(counts[j])) for j in places]) for places in several[:SPELLINGS])
+    more = f"; and {len(several) - SPELLINGS} more such groups" if len(several) > SPELLINGS else ""
+    differ = f"{sum(map(len, several)):,} {kind} differ only in case, blanks, accents or a last point"
+    return (f"{differ}: {shown}{more}; use one spelling if they mean the same",)
+
+
+def spelled_alike(column: str, words: Sequence[str], counts: Any) -> str:
+    """A note on the values of a category that differ in this way; "" for none."""
+    rows = Counter[str]()
+    for word, count in zip(words[: MOST_SPELLINGS + 1], counts, strict=False):
+        rows[word] += int(count)
+    notes = spelling_notes(list(rows), list(rows.values()), "values") if len(words) <= MOST_SPELLINGS else ()
+    return "".join(f"{column}: {note}" for note in notes)
+
+
+def _plain(name: str) -> str:
+    """A name without case, blanks, accents, characters that cannot be seen and a last point."""
+    kept = (
+        sign
+        for sign in unicodedata.normalize("NFKD", name.rstrip(". "))
+        if not unicodedata.category(sign).startswith(UNSEEN)
+    )
+    return unicodedata.normalize("NFKD", "".join(kept).casefold())
+
+
+def _listed_spellings(spellings: list[tuple[str, int]]) -> str:
+    """Spellings and their rows, in ASCII if two of them look the same."""
+    looks = {unicodedata.normalize("NFKC", name) for name, _ in spellings}
+    form = shorten if len(looks) == len(spellings) else ascii
+    return " and ".join(f"{form(name)} ({count:,} row{'s' * (count != 1)})" for name, count in spellings)
+
+
+def shorten(text: object, width: int = 40) -> str:
+    """Quoted form of foreign text for a message: printable, on one line, at most `width` characters."""
+    shown = ascii(text) if not isinstance(text, str) or not text.isprintable() else f"'{text}'"
+    return shown if len(shown) <= width else shown[: width - 3] + "..."

@@ -43,6 +43,9 @@ QUANTITY = re.compile(
 SIGNS_ONLY = re.compile(rf"[{MINUS}{PLUS}]+")
 FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9}  # after a number: 1.2M
 SCALED = " (k, M)"  # ends the unit of a column that has several of them
+LIMITS = "<"  # ends the style of a column with cells such as <0.6 or > 90, which are read as that limit
+LIMIT = re.compile(rf"[<>\u2264\u2265]=?{SPACE}(?=[\d.,])")
+FEWEST_PLAIN = 8  # different numbers beside limits: fewer may be steps, the last of which is >5
 MOSTLY = 0.5  # a column with more numbers than this tells the style, even if some of its cells are none
 
 
@@ -109,6 +112,8 @@ def quantity(word: str) -> Quantity | None:
 
 def number(word: str, style: str, unit: str) -> float | None:
     """A cell as a number, in a style and a unit; None for anything else."""
+    if style.endswith(LIMITS):
+        word, style = LIMIT.sub("", word, count=1) if LIMIT.match(word) else word, style.removesuffix(LIMITS)
     if style[:1] != "?" and SIMPLE[style[:1] or "."].fullmatch(word):
         return float(word.replace(",", "."))
     part = quantity(word)
@@ -141,9 +146,22 @@ class NumberWords:
         return next((mark for mark, form in SIMPLE.items() if self.words and all(map(form.fullmatch, self.words))), "")
 
     @cached_property
+    def limits(self) -> list[int]:
+        """The places of limits, such as <0.6, among other numbers."""
+        places = [j for j, word in enumerate(self.words) if LIMIT.match(word)]
+        others = (word for word in self.words if not LIMIT.match(word)) if places else ()
+        return places if sum(quantity(word) is not None for word in others) >= FEWEST_PLAIN else []
+
+    @cached_property
     def parts(self) -> list[Quantity | None]:
         """One quantity per word; None for other text."""
-        return [quantity(word) for word in self.words]
+        return [quantity(word) for word in self._plain]
+
+    @cached_property
+    def _plain(self) -> Sequence[str]:
+        """The words, limits as their numbers."""
+        bare = {j: LIMIT.sub("", self.words[j], count=1) for j in self.limits}
+        return [bare.get(j, word) for j, word in enumerate(self.words)] if bare else self.words
 
     @cached_property
     def unit(self) -> str:
@@ -205,7 +223,7 @@ class NumberWords:
         """The first number with a comma or a point."""
         if self.simple:
             return next((word for word in self.words if self.simple in word), None)
-        marks = ((word, part) for word, part in zip(self.words, self.parts, strict=True) if part is not None)
+        marks = ((word, part) for word, part in zip(self._plain, self.parts, strict=True) if part is not None)
         return next((word for word, part in marks if "," in part.digits or "." in part.digits), None)
 
 

@@ -48,9 +48,9 @@ from .identifiers import (
     owner_name,
     settles,
 )
-from .lists import listed
-from .notes import LeftOut, few_notes
-from .quantities import ANY_GROUPS, LEADING_ZERO, SCALED, STYLE_WORDS, NumberWords, table_style
+from .lists import are_choices, listed
+from .notes import LeftOut, few_notes, row_numbers_note, spelled_alike
+from .quantities import ANY_GROUPS, LEADING_ZERO, LIMITS, SCALED, STYLE_WORDS, NumberWords, table_style
 from .rows import TableRows
 
 MISSING_CODES = (99, 999, 9999, 99999)
@@ -68,14 +68,17 @@ MOST_RARE = 10  # words in up to one cell in twenty that may do so
 NO_VALUE = re.compile(r"[\W_]+|[+\-]?inf(?:inity)?", re.IGNORECASE)  # marks alone, such as - or ., and infinity
 LETTER = re.compile(r"[^\W\d_]")
 SHOWN_ODD = 3
+MOST_UNITS = 5  # of one column
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
-NAME_JOINS = (";", "|")
+NAME_JOINS = (";", "|", ",")
 EXAMPLE = 28
 AS_LABELS = "name it with labels= instead of targets="
 DURATIONS = (timedelta, np.timedelta64)
-NUMERIC_LOOK = re.compile(r"(?=.*\d)(?=.*\D)[\d\s.,:;/'\"\u2019\u2032\u2033\u00b0%+\-\u2013\u2212()#hx*]+")
+SIGNS = r"\d\s.,:;/'\"\u2019\u2032\u2033\u00b0%+\-\u2013\u2212()#hx*^kK$\u20ac\u00a3\u00b1\u00d7~\u2248<>=\u2264\u2265"
+NUMERIC_LOOK = re.compile(rf"(?=.*\d)(?=.*\D)[{SIGNS}]+")
 DATE_LOOK = re.compile(r"(?=\D*\d{1,2}\D)(?=.*\b(?:1[89]|20)\d\d\b).{6,30}")
-MEASURED = re.compile(r"[:/,%hx*'\"\u2019\u2032\u2033\u00b0]|^(?:19|20)\d\d-(?:0[1-9]|1[0-2])$|^\d{1,3}-\d{1,3}$")
+NUMERIC_RANGE = r"^\d{1,3}-\d{1,3}$|^\d+[kK]-\d+[kK]$"
+MEASURED = re.compile(rf"[:/,%hx*'\"\u2019\u2032\u2033\u00b0]|^(?:19|20)\d\d-(?:0[1-9]|1[0-2])$|{NUMERIC_RANGE}")
 DATE_WORDS = {"iso": "date", "dmy": "date, day first", "mdy": "date, month first"}
 CLOCK_WORDS = {"clock": "clock time, in hours", "duration": "duration, in minutes"}
 CHANCE = 0.05  # of as many unseen cells, by the share of training cells that stand alone
@@ -251,15 +254,6 @@ def _scalar(cells: DistinctCells) -> bool:
     return not any(isinstance(value, list | tuple | np.ndarray) for value in cells.values)
 
 
-def row_numbers_note(name: str, first: int, n: int) -> str:
-    """A note on a column of row numbers."""
-    last = first + n - 1
-    return LeftOut(
-        f"{name} holds the row numbers {first} to {last:,} and is not a feature "
-        f"(keep={name!r}, beside the other features, makes it one)"
-    )
-
-
 def _owners(words: Sequence[str], style: str) -> bool:
     """Whether all cells are whole numbers or tokens."""
     others = [word for word in words if not WHOLE.fullmatch(word)]
@@ -331,7 +325,8 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         unit = held.unit
     elif not all(is_real(value) for value in cells.values):
         return None
-    column = Column(cells.name, "number", style=style, unit=unit, missing=cells.missing)
+    limited = style + LIMITS * bool(held.limits)
+    column = Column(cells.name, "number", style=limited, unit=unit, missing=cells.missing)
     numbers = column.parse(cells.values, np.arange(len(cells.values)))
     if not np.isfinite(numbers).all():
         place = int(np.argmin(np.isfinite(numbers)))
@@ -346,9 +341,14 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         problem = f"holds {_code_words(codes)} in {count} cells, far from all others: {ends[0]}, or else {ends[1]}"
         options, instead = tuple(("missing", f"{code:g}") for code in codes), (("missing", "none"),)
         return _reading(cells, "number", column, problem=problem, options=options, instead=instead)
-    marks = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style))
+    marks, note = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style)), ""
     words = "number" if not unit else f"number{unit}" if unit == SCALED else f"number in {unit}"
-    return _reading(cells, words + marks, column)
+    if held.limits:
+        note = (
+            f"{cells.name}: {int(cells.counts[held.limits].sum()):,} cells such as {held.words[held.limits[0]]!r} are "
+        )
+        note += f"read as that limit (category={cells.name!r}: as categories)"
+    return _reading(cells, words + marks, column, note=note)
 
 
 def _target(cells: DistinctCells, style: str, asks: bool) -> Reading:
@@ -539,7 +539,8 @@ def _joined_names(cells: DistinctCells) -> Reading | None:
         joint = [word for word in words if join in word]
         parts = {part.strip() for word in words for part in word.split(join)} - {""}
         short = all(len(part.split()) <= MAX_WORDS + 1 for part in parts)
-        if 3 * len(joint) > len(words) and len(joint) > 1 and short and len(parts) < 2 * len(words):
+        few = len(parts) < 2 * len(words) if join != "," else are_choices(words)
+        if 3 * len(joint) > len(words) and len(joint) > 1 and short and few:
             return _reading(cells, f"names, joined by {join!r}", Column(cells.name, "names", style=join))
     return None
 
@@ -557,7 +558,8 @@ def _words(cells: DistinctCells, style: str) -> Reading:
     length = float(np.dot([len(word.split()) for word in words], cells.counts)) / known
     repeats = len(words) <= max(2, known / 2)
     if repeats and (length <= MAX_WORDS or len(words) <= 30) or length <= 1.2:
-        return _category(cells, "category", note=_unread(cells, style, "category"))
+        note = _unread(cells, style, "category") or spelled_alike(cells.name, words, cells.counts)
+        return _category(cells, "category", note=note)
     note = _unread(cells, style, "text")
     return _reading(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"), note=note)
 
@@ -583,6 +585,12 @@ def _unread(cells: DistinctCells, style: str, kind: str) -> str:
             f"{words[fitting[0]]!r}; write the others, such as {other!r}, the same way, or leave them empty "
             f"(missing={other!r} reads {other!r} as empty)"
         )
+    parts = [part for part in cells.numbers.parts if part is not None]
+    units = {part.unit for part in parts} if len(parts) == len(words) >= FEWEST_VALUES else set[str]()
+    seats = any(len(part.unit) == 1 and not re.search(r"\s", word) for part, word in zip(parts, words, strict=False))
+    if 1 < len(units) <= MOST_UNITS and not seats:  # such as 12A
+        shown = ", ".join(sorted(filter(None, units))) + " or none" * ("" in units)
+        return f"{cells.name} is read as a {kind}: its cells are numbers in several units ({shown})"
     for what, look in (("numbers or times", NUMERIC_LOOK), ("dates", DATE_LOOK)):
         alike = [word for word in words if look.fullmatch(word)]
         if 2 * len(alike) > len(words):
@@ -670,14 +678,6 @@ def _note(name: str, codes: NDArray[np.integer], chosen: str | None, what: str) 
         return LeftOut(f"{text}; {used} {keep})")
     shared = f"test rows may share it with training rows (groups={name!r} keeps its rows together; {keep})"
     return LeftOut(f"{text}; {shared}")
-
-
-def group_codes(codes: NDArray[np.integer]) -> NDArray[np.intp]:
-    """The groups of rows by the cells of a column; a row whose cell is empty (-1) is a group of its own."""
-    found = np.asarray(codes, dtype=np.intp).copy()
-    empty = found < 0
-    found[empty] = found.max(initial=-1) + 1 + np.arange(int(empty.sum()))
-    return found
 
 
 class UnseenCellsWarning(UserWarning):

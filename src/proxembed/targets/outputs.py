@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from proxembed.algebra.pencil.fill import filled_cells
 from proxembed.algebra.pencil.symmetric import top
-from proxembed.tables.frames import frame_of
+from proxembed.tables.frames import frame_of, in_order
 from proxembed.tables.rows import small_indices
 
 from .targets import Output, Targets
@@ -559,9 +559,10 @@ class OutputReading:
 
     def score(self, y: Any, predicted: Any, weights: np.ndarray | None = None) -> float:
         """The mean over the columns of y of R2 (numbers and ranks) or accuracy, over the known cells, whose rows count
-        as their ``weights`` say."""
+        as their ``weights`` say. The columns of a table go by their names, if these are those of the fit."""
         from sklearn.metrics import r2_score
 
+        y = in_order(y, [column.name for column in self.layout.columns])
         measured, found = y.as_given() if isinstance(y, Outputs) else columns_of(y), columns_of(predicted)
         if len(measured) != len(found):
             raise ValueError(f"y has {len(measured)} columns, and the model predicts {len(found)}.")

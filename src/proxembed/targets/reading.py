@@ -22,9 +22,9 @@ from .targets import KINDS, Targets
 from .values import (
     CLASSES_OR_NUMBERS,
     LEAST_ROWS_OF_EACH,
-    MOMENTS,
     class_values,
     entries,
+    is_moment,
     many_numbers,
     missing_entries,
     object_array,
@@ -38,6 +38,10 @@ TO_NUMBERS = {  # what to do with text, by its decimal mark
     ".": "pass numbers, such as y.astype(float)",
     ",": "pass numbers, with a point in place of the comma",
 }
+
+
+class InfiniteCells(ValueError):
+    """Infinity in y, which is neither labels nor numbers."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,7 @@ def _columns_of_array(y: Any, values: Any) -> tuple[list[Cells], bool, None]:
     array = entries(values)
     if array.ndim == 1:
         name = getattr(y, "name", None) if hasattr(y, "to_numpy") else None
+        name = None if name == "" else name  # of polars, where no name was given
         return (
             [_cells(y if hasattr(y, "to_numpy") else array, 0 if name is None else name, name is not None)],
             True,
@@ -203,7 +208,7 @@ def _what(types: set[type]) -> str:
     numbers = {t for t in types if issubclass(t, Real | Decimal | np.bool_)}
     if numbers == types:
         return "number"
-    if any(issubclass(t, MOMENTS) or hasattr(t, "isoformat") or hasattr(t, "total_seconds") for t in types):
+    if any(map(is_moment, types)):
         return "moment"
     others = types - numbers
     return "mixed" if numbers and all(issubclass(t, str | bytes) for t in others) else "other"
@@ -335,7 +340,7 @@ def _refuse_cells(column: Cells) -> None:
     infinite = int(np.isinf(column.values).sum()) if column.what == "number" else 0
     if infinite:
         rows = f"{infinite} row{'s' * (infinite > 1)}"
-        raise ValueError(f"{column.where} holds infinity in {rows}; replace it, NaN stands for unknown.")
+        raise InfiniteCells(f"{column.where} holds infinity in {rows}; replace it, NaN stands for unknown.")
 
 
 def _outputs(columns: list[Cells], kinds: list[str], layout: Layout, scale_targets: Any, block: bool) -> Outputs:

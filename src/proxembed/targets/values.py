@@ -28,6 +28,11 @@ MOST_NUMBERS, LEAST_ROWS_OF_EACH = 20, 3  # different whole numbers that are cla
 VALUE_TYPES = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
 
 
+def is_moment(kind: type) -> bool:
+    """Whether values of a type are dates, times or durations, of Python, NumPy or pandas."""
+    return issubclass(kind, MOMENTS) or hasattr(kind, "isoformat") or hasattr(kind, "total_seconds")
+
+
 def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
     """y without its table or mask, and the names of the columns of a table of several (else None). Columns whose type
     NumPy does not have (nullable, categorical, of another library) become Python objects; in them and in lists, arrays

@@ -15,7 +15,6 @@ from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, fr
 from proxembed.data.dataset import with_spelling_notes
 from proxembed.data.errors import shorten
 from proxembed.data.large_table import takes as is_table
-from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.label_arrays import labels_of
 from proxembed.data.readers.table import read_table
 from proxembed.data.readers.table_covariates import covariate_names, read_covariates
@@ -30,9 +29,10 @@ from proxembed.measures.outputs import SKEWED, skewness
 from proxembed.methods.table_encoder import table_and_notes
 from proxembed.params import declared
 from proxembed.splits.splits import NO_TEST_ROWS, Split, Splitting, holdout_split, splitting_kind, standard_split
+from proxembed.splits.units import checked_units
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import RawRows, TableRows
-from proxembed.tables.axis import axis_of
+from proxembed.tables.axis import axis_of, axis_value
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.tables.notes import few_notes
 from proxembed.targets.known import known_cells
@@ -197,7 +197,7 @@ def _grouped(dataset: Dataset, groups: Any) -> Dataset:
     """The data set with the groups of an array, if one was given."""
     if groups is None or groups is False or isinstance(groups, str):
         return dataset
-    return replace(dataset, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
+    return replace(dataset, groups=checked_units(groups, None, dataset.X.shape[0])[0])
 
 
 def _of_arrays(X: Any, y: Any, groups: Any, target_type: Any = None) -> Dataset:
@@ -435,8 +435,8 @@ def leaks(dataset: Dataset) -> list[str]:
         X = np.where(holes & (holes.mean(axis=0) <= MOST_EMPTY), np.nan, X)
     if not isinstance(X, np.ndarray) or X.size == 0 or X.size > MOST_CELLS:
         return []
-    if axis_of([name for name in names if is_number(name)]) is not None:  # spectra: no wavelength is a copy of a label
-        own = [j for j, name in enumerate(names) if not is_number(name)]
+    if axis_of([name for name in names if axis_value(name) is not None]) is not None:  # no wavelength copies a label
+        own = [j for j, name in enumerate(names) if axis_value(name) is None]
         X, names = X[:, own], [names[j] for j in own]
     found = [each for each in _strengths(dataset, X, rows) if each[2].max(initial=0) > each[1]]
     notes: dict[int, tuple[float, str]] = {}

@@ -737,10 +737,11 @@ def _more_left_out(gone: Sequence[str], names: Sequence[str]) -> Iterator[tuple[
 def _anchor_sets(plan: Plan) -> Iterator[dict[str, Any]]:
     """The anchors that a search may begin with, the fewest first. Of those that cost about as much as the dearest one,
     the last of the list goes first; before it goes, a kernel gets fewer prototypes and ``TargetSpace`` fewer bases, of
-    which the fewest stay until OPLS is alone. Where it is not among them, its bases are not bound."""
+    which the fewest stay until OPLS is alone; a search that adds it later may take ridge and neighbours."""
     left = {name: plan._fit(each, plan.shape.n) for name, each in plan.anchors}
     spaces = {name: each for name, each in plan.anchors if isinstance(each, TargetSpace) and each.bases is None}
     fewer = list(fewer_bases(plan.fitted_rows, plan.shape.d, plan.numbers))
+    later = [each for each in fewer if "ridge" in each][-1:]
     found: list[dict[str, Any]] = [{"anchors": None}]
     while len(left) > 1:
         further = list(left)[1:]
@@ -759,6 +760,7 @@ def _anchor_sets(plan: Plan) -> Iterator[dict[str, Any]]:
             few = [each for each in FEWER_PROTOTYPES if plan.shape.n > each]
             found += [{"anchors": tuple(left), **present, "prototypes": each} for each in few]
         del left[name]
-        present["bases"] = present["bases"] if {*left} & {*spaces} else None  # the search may add it with its own
+        if later and not {*left} & {*spaces}:
+            present["bases"] = later[0]
         found.append({"anchors": tuple(left), **present, "prototypes": found[-1].get("prototypes")})
     return reversed(found)

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from proxembed.evaluate.results import Results
 from proxembed.params import safe_repr
 from proxembed.report import map_axes, measured_axes, page_html, verdict_card
 from proxembed.tables import RawRows, TableRows
+from proxembed.tables.frames import frame_of
 from proxembed.tables.notes import few_names
 
 from .arm_models import arm_model
@@ -300,8 +302,8 @@ class SearchResult(Comparison):
 
         Parameters
         ----------
-        x : array of shape (d,) or (1, d), or DataFrame of one row
-            As ``model.predict`` takes rows.
+        x : array of shape (d,) or (1, d), Series or dict with the names of the columns, or DataFrame of one row
+            Otherwise as ``model.predict`` takes rows.
 
         Returns
         -------
@@ -326,7 +328,7 @@ class SearchResult(Comparison):
         """
         if self.model is None:
             raise ValueError(NO_MODEL)
-        rows = np.reshape(x, (1, -1)) if np.ndim(x) == 1 and not hasattr(x, "columns") else x
+        rows = _rows_of_one(x)
         if getattr(rows, "shape", (1,))[0] != 1:
             raise ValueError(f"x must be one row; got {rows.shape[0]}.")
         return self._explainer.explain(rows)[0]
@@ -513,6 +515,25 @@ class SearchResult(Comparison):
         command = self.record["command"]
         saved = saved_model(self.model, self.dataset, self.fitted_on, folder, summary, command, self.sampled)
         return {**saved, **files}
+
+
+def _rows_of_one(x: Any) -> Any:
+    """A row as rows of a model: by the names of a Series or dict, else by position."""
+    x = frame_of(x)
+    if hasattr(x, "columns"):
+        return x
+    if isinstance(x, Mapping) and not issparse(x):
+        from pandas import DataFrame
+
+        return DataFrame([x])
+    if np.ndim(x) == 0:
+        raise ValueError(
+            f"x must be one row: an array, a Series, a dict or a DataFrame; got {x!r}; for row 20 of a DataFrame X "
+            "pass X.iloc[[20]]."
+        )
+    if hasattr(x, "iloc") and type(x.index).__name__ != "RangeIndex":
+        return x.to_frame().T
+    return np.reshape(x, (1, -1)) if np.ndim(x) == 1 else x
 
 
 def leaderboard_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:

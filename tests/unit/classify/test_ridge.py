@@ -1,6 +1,8 @@
 """Multi-output ridge: against scikit-learn's ridge, both intercept rules, every form of y, and the chosen penalty."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import Ridge
@@ -149,3 +151,26 @@ def test_many_labels_are_predicted_some_rows_at_a_time(data, form, monkeypatch):
     monkeypatch.setattr(MultiOutputRidge, "_scores", lambda self, X: scored.append(X.shape[0]) or scores(self, X))
     np.testing.assert_array_equal(model.predict(form(X)), whole)
     assert max(scored) == 7 and sum(scored) == len(whole)
+
+
+def test_a_score_reads_y_as_fit_does_and_refuses_another_form_and_unknown_labels():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    Y = (X[:, :3] + 0.3 * X[:, [3]] > 0.2).astype(int)
+    sets, words = [set(np.flatnonzero(row).tolist()) for row in Y], np.where(Y[:, 0], "on", "off")
+    of_table, of_sets, of_words = (MultiOutputRidge().fit(X, y) for y in (Y, sets, words))
+    wanted = of_table.score(X, Y)
+    frame = pd.DataFrame(Y)
+    for form in (2 * Y - 1, Y > 0, frame, frame.astype("Int64"), pl.DataFrame(Y), sp.csr_array(Y)):
+        assert of_table.score(X, form) == wanted
+    assert of_sets.score(X, sets) == of_sets.score(X, pd.Series([sorted(row) for row in sets])) == wanted
+    assert of_words.score(X, words) == of_words.score(X, words[:, None]) == of_words.score(X, pd.Categorical(words))
+    holed = np.where(np.arange(50) < 9, None, words.astype(object))
+    for model, y, message in (
+        (of_table, sets, "y holds sets of labels, and columns of labels are predicted"),
+        (of_sets, Y, "y holds columns of labels, and sets of labels are predicted: give y in the form of that of fit"),
+        (of_table, words, "y holds one class per row, and columns of labels are predicted"),
+        (of_words, holed, "y has unknown labels, and only known labels can be counted; leave their rows out"),
+        (of_table, np.where(X[:, :3] > 1, np.nan, Y), "y has unknown labels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.score(X, y)

@@ -124,11 +124,17 @@ def test_a_table_of_which_nothing_is_to_be_predicted_yet_is_described(table, tmp
     assert "20 columns named by numbers from 900" in " ".join(
         program(spectra, "--targets", "fat", "--drop", "dry*").stdout.split()
     )
+    head = ",".join([*(f"X{nm}.5" for nm in range(900, 860, -2)), "fat", "dry matter"])
+    spectra.write_text("\n".join([f"id,{head}", *(f"s{j},{','.join(row)}" for j, row in enumerate(cells))]))
+    done = program(spectra)
+    assert "--targets fat,'dry matter'" in done.stdout and "20 columns named" in done.stdout and not done.stderr
 
 
 def test_lines_left_out_are_told_before_labels_are_named(tmp_path):
     rows = "".join(f"{j % 7}.5,{j % 5},{'uv'[j % 2]}\n" for j in range(20))
     (tmp_path / "t.csv").write_text(f"a,b,y\nkg,cm,\n{rows}a,b,y\n{rows}")
+    (tmp_path / "u.csv").write_text("a,b,y\n" + "".join(f"{j}/9,{j % 5},{'uv'[j % 2]}\n" for j in range(20)))
+    assert "note: a is read as a category: its cells, such as '0/9'" in program(tmp_path / "u.csv").stderr
     for words in ((), ("--json",)):
         done = program(tmp_path / "t.csv", *words)
         assert done.exit_code == 0 and "note: left out: 1 line of units below the header ('kg', 'cm')" in done.stderr

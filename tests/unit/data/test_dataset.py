@@ -4,9 +4,13 @@ import dataclasses
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from proxembed import OPLS, fit_on
 from proxembed.data import DataError, Dataset
 from proxembed.data.dataset import one_hot
 from proxembed.methods.pipeline import training_labels
@@ -244,3 +248,63 @@ def test_classes_that_cannot_be_coded(y, names, message):
     with pytest.raises(DataError) as caught:
         one_hot(y, names)
     assert message in str(caught.value)
+
+
+FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=["a", "b", "c"])
+FRAMES = {
+    "pandas": FRAME,
+    "nullable": FRAME.convert_dtypes(),
+    "pyarrow": FRAME.astype("double[pyarrow]"),
+    "objects": FRAME.astype(object),
+    "sparse": FRAME.astype(pd.SparseDtype(float)),
+    "polars": pl.from_pandas(FRAME),
+    "lazy": pl.from_pandas(FRAME).lazy(),
+    "arrow": pa.Table.from_pandas(FRAME),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_frame_names_the_features_and_new_rows_are_matched_by_them(name):
+    words = np.where(FRAME["a"] > 0, "up", "down")
+    data = Dataset.from_classes(FRAMES[name], words)
+    assert data.feature_names == ("a", "b", "c") and data.X.dtype == np.float64
+    np.testing.assert_array_equal(data.X, FRAME.to_numpy())
+    model = fit_on(OPLS(n_components=1), data)
+    np.testing.assert_array_equal(model.transform(FRAME[["c", "a", "b"]]), model.transform(FRAME))
+    assert Dataset.from_classes(FRAMES[name], words, feature_names=np.array(["p", "q", "r"])).feature_names == (
+        "p",
+        "q",
+        "r",
+    )
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "boolean", "object", "category", "polars", "arrow"])
+def test_a_frame_names_the_labels_and_marks_the_unknown_ones(kind):
+    Y = pd.DataFrame({"u": [1, 0, 1], "v": [0, 0, 1]}).astype(kind if kind not in ("polars", "arrow") else "Int64")
+    hidden = Y if kind == "int64" else Y.mask(np.array([[False, False], [False, True], [False, False]]))
+    table = {"polars": pl.from_pandas, "arrow": pa.Table.from_pandas}.get(kind, lambda frame: frame)(hidden)
+    data = Dataset(FRAME[:3], table)
+    assert data.label_names == ("u", "v") and data.Y.toarray().tolist() == [[1, 0], [0, 0], [1, 1]]
+    assert (0 if data.unknown is None else data.unknown.nnz) == (kind != "int64")
+    assert Dataset(FRAME[:3], table, label_names=["p", "q"]).label_names == ("p", "q")
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pl.DataFrame({"a": [1.0, 2.0], "t": pd.date_range("2024", periods=2)}), "column 't' of X holds no numbers"),
+        (pd.DataFrame({"a": [1.0, 2.0], "t": ["x", "y"]}), "column 't' of X holds no numbers; make numbers of it"),
+        (pd.DataFrame({"a": [1.0, None]}), r"X holds 1 NaN or infinite values \(first: row 1, column 0\)"),
+        (pd.DataFrame([[1.0, 2.0]] * 2, columns=["a", "a"]), "X has several columns named 'a'"),
+        (np.array([(1.0, 2.0)] * 2, dtype="f8,f8"), "X is an array of records; pass DataFrame"),
+        (pd.Series([1.0, 2.0]), "X is a Series; pass the rows as a DataFrame"),
+        (np.array([["x"], ["y"]]), "X has shape .* Pass columns of texts or dates to search or compare as a DataFrame"),
+    ],
+)
+def test_rows_that_are_no_numbers_are_refused(X, message):
+    with pytest.raises(DataError, match=message):
+        Dataset(X, [[1], [0]])
+
+
+def test_an_array_of_objects_that_are_numbers_is_one_of_numbers():
+    assert Dataset(np.array([[1, 2.5], [True, 0]], dtype=object), [[1], [0]]).X.tolist() == [[1.0, 2.5], [1.0, 0.0]]

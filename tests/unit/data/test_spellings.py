@@ -1,10 +1,10 @@
-"""Classes and labels that differ only in case, blanks or accents are noted, wherever they come from."""
+"""Classes and labels that differ only in case, blanks, accents or a last point are noted, wherever they come from."""
 
 import numpy as np
 import pytest
 
 from proxembed.data import Columns, Dataset, read
-from proxembed.data.dataset import spelling_notes
+from proxembed.tables.notes import spelling_notes
 from proxembed.workflow.labelled_data import labelled_data
 
 
@@ -20,11 +20,12 @@ from proxembed.workflow.labelled_data import labelled_data
         ("\ufeffred", "red", r"'\ufeffred' (3 rows)"),
         ("STRASSE", "stra\u00dfe", "'STRASSE' (3 rows)"),
         ("\u0130zmir", "izmir", "izmir"),
+        (">50K.", ">50K", "'>50K.' (3 rows) and '>50K' (1 row)"),
     ],
 )
 def test_both_spellings_are_shown_with_their_rows(one, other, shown):
     (note,) = spelling_notes([one, "blue", other], [3, 5, 1])
-    assert note.startswith("2 labels differ only in case, blanks or accents: ") and shown in note
+    assert note.startswith("2 labels differ only in case, blanks, accents or a last point: ") and shown in note
 
 
 @pytest.mark.parametrize("names", [["red", "reed"], ["1", "-1"], ["a+", "a"], ["\u0301", "\u0300"], []])
@@ -71,3 +72,14 @@ def test_labels_in_memory_are_noted_once(y):
     assert len(found.notes) == 1 and "'Red' (2 rows) and 'red' (4 rows)" in found.notes[0]
     assert labelled_data(found) is found
     assert labelled_data(Dataset(found.X, found.Y, label_names=found.label_names)).notes == found.notes
+
+
+def test_values_of_a_feature_are_noted(tmp_path):
+    words = ["Male", "male", "female", "Female", "other", " male"] * 5
+    rows = "".join(f"{word},A{j % 4},{'uv'[j * j % 7 % 2]}\n" for j, word in enumerate(words))
+    (tmp_path / "t.csv").write_text("sex,code,y\n" + rows)
+    notes = [note for note in read(tmp_path / "t.csv", "y").notes if "differ only" in note]
+    assert notes == [
+        "sex: 4 values differ only in case, blanks, accents or a last point: 'Male' (5 rows) and 'male' (10 rows); "
+        "'female' (5 rows) and 'Female' (5 rows); use one spelling if they mean the same"
+    ]

@@ -271,6 +271,8 @@ def test_a_column_that_is_mostly_numbers_or_dates_but_read_as_another_kind_is_to
         [f"{j:05}" for j in range(20)] * 2 + ["E11", "E12", "E13"],
         ["12 months", "24 months", "lifetime"] * 10,
         ["1 year", "2 years", "3 years", "5 years"] * 10,
+        [f"{j}{'ABCD'[j % 4]}" for j in range(20)] * 2,
+        [f"{j} {'Elm Oak Fir Ash Yew Box'.split()[j % 6]} St" for j in range(30)] * 3,
     ],
 )
 def test_words_and_codes_are_categories_without_a_question_or_a_note(tmp_path, cells):
@@ -399,6 +401,7 @@ BITS += ["\u00e9", "\ufeff", "2024-01-31", "-", "e9", "|", "\t", "a;b"]
 @pytest.mark.parametrize("head", ["", HEAD, "y,x\n1,2\n0,5\n"])
 @settings(max_examples=200 if WHOLE else 50, deadline=None)
 @given(pieces=st.lists(st.sampled_from(BITS), max_size=30), separator=st.sampled_from([None, ";", ""]))
+@example(pieces=["\n"] * 4, separator=None)
 def test_near_misses_raise_nothing_but_data_errors(head, pieces, separator):
     attempt(".csv", (head + "".join(pieces)).encode(), Columns(labels=("y",), separator=separator))
 

@@ -147,6 +147,12 @@ def test_a_large_table_is_read_in_the_style_of_its_sample(tmp_path):
         [*(f"1:{25 * j}" for j in range(1, 4)), "1:100"],
         [f"{j},23,456" for j in range(1, ROWS + 1)],
         [f"{j % 20}h{j:02}" for j in range(ROWS)],
+        [f"{30 + j}K-{90 + j}K" for j in range(ROWS)],
+        ["8\u00d710^4", "3\u00d710^5"],
+        ["72 \u00b1 5", "81 \u00b1 4"],
+        ["~64", "~18"],
+        [f"{2 ** (j % 8)} {'kMG'[j % 3]}B" for j in range(ROWS)],
+        [f"{130 + j}{('', ' H', ' L')[j % 3]}" for j in range(ROWS)],
     ],
 )
 def test_what_looks_like_numbers_or_dates_but_is_not_read_as_such_is_noted(tmp_path, cells):
@@ -266,3 +272,31 @@ def test_identifiers_by_name_may_look_like_ranges_or_fractions(tmp_path):
     }
     data = read(written(tmp_path / "t.csv", columns), columns=Columns(labels=("y",)))
     assert data.groups is not None and len(set(data.groups)) == 30
+
+
+@pytest.mark.parametrize(("sign", "unit"), [("<", ""), (">= ", " mg/l"), ("\u2264", "")])
+def test_limits_among_numbers_are_read_as_these(tmp_path, sign, unit):
+    cells = [f"{sign}0.6{unit}", *(f"{j}.25{unit}" for j in range(1, 9))]
+    data = table(tmp_path, cells)
+    assert data.X["v"][:2].tolist() == [0.6, 1.25] and how(data) == ("number in mg/l" if unit else "number")
+    assert f"v: 7 cells such as {cells[0]!r} are read as that limit (category='v': as categories)" in data.notes
+    assert new_rows(tmp_path, data, [f"<5{unit}", f"7{unit}"]) == [5, 7]
+    with pytest.raises(DataError, match="'low' in column 'v' is not a number"):
+        new_rows(tmp_path, data, ["low"])
+    assert how(table(tmp_path, cells, category=("v",))) == "category, 9 values"
+    outputs = read(tmp_path / "t.csv", columns=Columns(targets=("v",), drop=("y",)))
+    assert any("are read as that limit" in note for note in outputs.notes)
+
+
+@pytest.mark.parametrize("cells", [["<=50K", ">50K"], ["<1", "1", "2", "3", ">3"], ["<18", "18-65", ">65"] * 8])
+def test_limits_alone_and_steps_are_categories(tmp_path, cells):
+    assert how(table(tmp_path, cells)).startswith("category")
+
+
+def test_choices_joined_by_commas_are_names(tmp_path):
+    """As forms write the answers to a question with several; a comma may be the decimal mark elsewhere."""
+    choices = ["art", "art, music", "music, sport", "art, sport", "sport", "art, music, sport", ""]
+    for sep in ",;":
+        data = table(tmp_path, choices, sep, other=["1,5", "2,25"])
+        assert how(data).startswith("names, joined by ','; ") and data.X["v"][1] == ("art", "music")
+        assert new_rows(tmp_path, data, ["sport,art", ""], sep, other="3,5") == [("sport", "art"), ()]

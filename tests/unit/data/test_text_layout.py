@@ -298,6 +298,11 @@ def test_questions_above_their_options_are_joined(tmp_path):
     (tmp_path / "t.csv").write_text(head + rows + "1,2\n")
     with pytest.raises(DataError, match="line 34: the row has 2 values"):
         read(tmp_path / "t.csv", "Glad?")
+    numbers = [f"p{j},{j}.5,{j % 7},{j % 3},{'uv'[j % 2]}" for j in range(9)]
+    for above, below in (("Who,Body,,Urine,Out", "ID,kg,cm,pH,"), (",Body,,Urine,Out", "ID,kg,cm,pH,Out")):
+        names = text_layout([above, below, *numbers]).joined
+        assert names == ("Who: ID"[5 * (not above[0].isalpha()) :], "Body: kg", "Body: cm", "Urine: pH", "Out")
+    assert text_layout(["Who,Body,,Urine,Out", "p,kg,,pH,v", *numbers]).joined == ()
     for below in ("1,Car,Bike,Bus,Response,u,v,w", ",Car,,Bus,Response,u,v,w", ",1,2,3,Response,u,v,w"):  # rows
         assert text_layout([first.replace("\n", " "), below, *rows.splitlines()]).joined == ()
 
@@ -309,6 +314,7 @@ def test_questions_above_their_options_are_joined(tmp_path):
         ("(30 rows affected)\n", "1 line after the last row ('(30 rows affected)'); move it above a row to keep it"),
         ("\nSumme;3,5;\n", "1 line after the last row ('Summe;3,5'); move it above a row to keep it"),
         ("\nTotal:;;\n\n\u00a9 The Office\nSource: X;;\n\n", "3 lines after the last row ('Total:', ...); move them"),
+        ("\nTotal;7;\n* at rest, as sheets have it;;\n", "2 lines after the last row ('Total;7', ...); move them"),
     ],
 )
 def test_remarks_and_totals_after_the_rows_are_left_out_of_training_and_test_rows_alone(tmp_path, end, note):
@@ -346,6 +352,17 @@ def test_a_last_row_that_may_be_one_is_kept_and_new_rows_always(tmp_path, last):
     for line in (last, "\nTotal;;9;", "Source: X;;;"):
         (tmp_path / "new.csv").write_text("\n".join(["w;a;b;y", *WORDS, line, ""]))
         assert read_rows(tmp_path / "new.csv", data.source)[0].shape[0] == 31
+
+
+@pytest.mark.parametrize("columns", [Columns(labels=("y",)), None])
+def test_several_rows_of_totals_are_noted(tmp_path, columns):
+    rows = [*WORDS[:10], "North Total;7.5;;", *WORDS[10:], "Mean;0.5;;", "SD;0.5;;"]
+    (tmp_path / "t.csv").write_text("\n".join(["w;a;b;y", *rows, ""]))
+    note = "3 rows, the first is line 12, may hold totals ('North Total' in w): remove them if they do"
+    try:
+        assert note in read(tmp_path / "t.csv", columns=columns).notes
+    except UnlabelledTable as unlabelled:
+        assert columns is None and note in unlabelled.notes
 
 
 def test_a_last_row_with_a_label_in_its_first_cell_is_kept(tmp_path):
@@ -504,7 +521,11 @@ def test_a_first_line_of_numbers_is_asked_about_unless_it_may_be_names():
         ("", "utf-8-sig", None, None),
         ("", "utf-16", None, "the file is not UTF-8 and is read as UTF-16"),
         ("", "cp1252", None, "the file is not UTF-8 and is read as Windows-1252 (another encoding: encoding='...')"),
-        ("\x81", "latin-1", None, "the file is not UTF-8 and is read as Latin-1 (another encoding: encoding='...')"),
+        (
+            *("\x81", "latin-1", None),
+            "the file is not UTF-8 and is read as Latin-1 (probably another encoding, such as encoding='cp850' or "
+            "encoding='shift-jis')",
+        ),
         ("", "cp850", "cp850", "the file is read as cp850"),
         ("# by X\n", "utf-8-sig", None, "1 comment line before the header is left out"),
     ],
@@ -590,3 +611,17 @@ def test_a_first_new_row_of_words_is_no_line_of_units(tmp_path):
     (tmp_path / "new.csv").write_text("a;b;y\nunknown;unknown;\n" + ROWS)
     with pytest.raises(DataError, match="line 2: 'unknown' in column 'a' is not a number"):
         read_rows(tmp_path / "new.csv", data.source)
+
+
+def test_columns_aligned_by_two_blanks_hold_single_ones(tmp_path):
+    """All cities of two words would pass for row names beside a short header; unclear columns are refused."""
+    for cities in (["New York", "San Jose"], ["New York", "Rome"]):
+        lines = [f"{cities[j % 2]:<12}{j % 7}.5  {j % 5:>4}  {'uv'[j % 2]}" for j in range(30)]
+        (tmp_path / "t.txt").write_text("\n".join(["city        temp  rain  y", *lines, ""]))
+        data = read(tmp_path / "t.txt", "y")
+        assert data.feature_names == ("city", "temp", "rain") and data.X["temp"][:3].tolist() == [0.5, 1.5, 2.5]
+        assert "columns are separated by blanks" in data.notes
+        assert read_rows(tmp_path / "t.txt", data.source)[0]["city"].tolist() == (cities * 15)
+    (tmp_path / "t.txt").write_text("\n".join(["city        temp  rain  y", *lines, "Bern               4  u", ""]))
+    with pytest.raises(DataError, match="line 1: its columns are aligned by blanks, and their cells hold blanks"):
+        read(tmp_path / "t.txt", "y")

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 import proxembed
@@ -229,3 +229,14 @@ def test_what_does_not_predict_names_what_does():
         _ = OPLS().fit(X, np.arange(N) % 5).predict
     with pytest.raises(AttributeError, match="^'FDA' object has no attribute 'forecast'$"):
         _ = FDA().forecast
+
+
+@pytest.mark.parametrize("cls", [OPLS, PLS])
+def test_a_method_that_is_set_to_numbers_is_cross_validated(cls):
+    """cross_val_predict asks for ``predict`` before it fits."""
+    method = cls(target_type="real")
+    found = cross_val_predict(method, X, Y, cv=3)
+    expected = np.vstack([cls().fit(X[train], Y[train]).predict(X[test]) for train, test in KFold(3).split(X)])
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(NotFittedError):
+        method.predict(X)

@@ -6,6 +6,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import wraps
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
@@ -16,13 +17,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from proxembed import FDA, OPLS, PCA, Kernelized, Layout, RowBlocks, TargetSpace
+from proxembed import FDA, OPLS, PCA, Kernelized, Layout, RowBlocks, TableEncoder, TargetSpace
 from proxembed.algebra.pencil import coordinates
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.data import Dataset
 from proxembed.estimator.rows import SeenRows
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.diagnose import diagnose, embedding_method
+from proxembed.evaluate.diagnose import crossfit_embedding, diagnose, embedding_method
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, score
@@ -537,3 +538,17 @@ def test_the_rows_are_decomposed_once_for_all_shuffles(monkeypatch):
     few, many = ((diagnose(Kernelized(OPLS()), X, Y, shuffles, n_resamples=1), len(decomposed)) for shuffles in (1, 4))
     assert many[1] == 2 * few[1], "as many with four shuffles as with one"
     assert few[0].null == many[0].null[:1]
+
+
+def test_rows_of_any_library_are_diagnosed_alike_and_a_table_by_its_encoder():
+    X, Y = made(n=60)
+    frame = pl.DataFrame(X, schema=[f"c{j}" for j in range(8)])
+    wanted = diagnose(OPLS(), X, Y, n_shuffles=1, n_resamples=1)
+    assert diagnose(OPLS(), frame.lazy(), Y, n_shuffles=1, n_resamples=1) == wanted
+    mixed = frame.with_columns(word=pl.Series(np.where(Y[:, 0], "yes it is", "not so").tolist()))
+    for encoder in (OPLS(), make_pipeline(StandardScaler(), OPLS())):
+        with pytest.raises(ValueError, match="X holds texts .*Put a TableEncoder in front"):
+            diagnose(encoder, mixed, Y)
+    encoded = make_pipeline(TableEncoder(), OPLS())
+    assert diagnose(encoded, mixed, Y, n_shuffles=1, n_resamples=1).held_out > wanted.held_out
+    assert crossfit_embedding(encoded, mixed, Y, cv=2).shape == (60, 3)

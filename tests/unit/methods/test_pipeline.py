@@ -554,3 +554,39 @@ def test_rows_of_one_group_are_fitted_like_rows_without_groups():
             fit_model(embedding_pipeline(clone(space), X), X, classes, groups) for groups in (np.zeros(60, int), None)
         )
     assert np.array_equal(one.predict_proba(X), without.predict_proba(X))
+
+
+@pytest.mark.parametrize("library", [lambda frame: frame, polars.from_pandas], ids=["pandas", "polars"])
+def test_a_score_takes_the_columns_of_y_by_their_names(library):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    Y = pandas.DataFrame({"a": X[:, 0] + 0.1 * X[:, 3], "b": 9 * X[:, 1], "c": X[:, 2] - X[:, 0]})
+    L = (Y > 0).astype(int)
+    wanted, other = {}, {}
+    for name, table, model in (
+        ("numbers", Y, OPLS(ridge=0.1).fit(X, library(Y))),
+        ("labels", L, MultiOutputRidge().fit(X, library(L))),
+        ("model of numbers", Y, fit_on(OPLS(), Dataset.from_targets(X, library(Y)))),
+        ("model of labels", L, fit_on(OPLS(), Dataset(X, library(L)))),
+    ):
+        wanted[name] = model.score(X, table.to_numpy())
+        other[name] = model.score(X, library(table[["c", "a", "b"]]))
+    assert other == pytest.approx(wanted) and min(wanted.values()) > 0.7
+    with pytest.raises(ValueError, match="y has 2 columns, and the model predicts 3"):
+        OPLS(ridge=0.1).fit(X, library(Y)).score(X, library(Y[["a", "b"]]))
+
+
+def test_a_score_by_label_values_takes_known_labels_of_the_fit_one_per_row():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    words = np.where(X[:, 0] > 0, "yes", "no")
+    model = fit_on(OPLS(), Dataset(X, words[:, None] == "yes", values=["no", "yes"]))
+    wanted = model.score(X, words)
+    assert wanted > 0.8 and model.score(X, words[:, None]) == model.score(X, polars.Series(words.tolist())) == wanted
+    hidden = np.where(np.arange(40) < 10, None, words.astype(object))
+    assert model.score(X, hidden) == model.score(X, words, sample_weight=np.arange(40) >= 10)
+    for y, message in (
+        (words[:1], r"y has shape \(1,\); give one label for each of the 40 rows"),
+        (np.column_stack([words, words]), r"y has shape \(40, 2\); give one label for each"),
+        (words == "yes", "y holds none of the labels of the model, no, yes; give labels as those of the fit"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.score(X, y)

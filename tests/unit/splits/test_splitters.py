@@ -83,7 +83,7 @@ def test_cv_may_be_a_number_a_splitter_or_pairs(X, y):
         (lambda X, y: list(StratifiedFolds(1).split(X, y)), "n_folds=1"),
         (lambda X, y: list(StratifiedFolds(2, n_repeats=0).split(X, y)), "n_repeats=0"),
         (lambda X, y: list(GroupFolds(3).split(X, y)), "GroupFolds needs groups"),
-        (lambda X, y: list(GroupFolds(3).split(X, y, [1, 2])), "groups has 2 entries but y 60"),
+        (lambda X, y: list(GroupFolds(3).split(X, y, [1, 2])), r"must have one entry per row of X \(60\)"),
         (lambda X, y: as_splits("five", X, y), "cv='five' must be"),
         (lambda X, y: as_splits([], X, y), "gives no split"),
         (lambda X, y: as_splits(True, X, y), "cv=True must be"),

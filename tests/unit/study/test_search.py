@@ -306,6 +306,11 @@ def test_groups_are_never_parted(made, monkeypatch):
     monkeypatch.setattr(trials, "make_part", lambda *a, **weights: kept.append(a[2:4]) or whole(*a, **weights))
     EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=groups)
     assert all(not np.isin(groups[train], groups[held_out]).any() for train, held_out in kept) and len(kept) == 5
+    named = np.array(list("abcdefghijklmno"), dtype=object)[groups]
+    EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=named)
+    assert all(np.array_equal(one[0], other[0]) for one, other in zip(kept[:5], kept[5:], strict=True))
+    with pytest.raises(ValueError, match="groups holds None in row 0; give every row a group"):
+        EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=np.where(groups, named, None))
 
 
 def test_sparse_rows_stay_sparse_and_give_the_same(made):

@@ -9,6 +9,7 @@ import pytest
 
 from proxembed import TableEncoder
 from proxembed.tables.cells import plain_value
+from proxembed.tables.column import CellError, Column
 
 VECTORS = [[float(i), float(i * i % 7)] for i in range(20)]
 
@@ -34,3 +35,10 @@ def test_numbers_in_sets_are_names_and_no_vectors():
     X = pd.DataFrame({"t": [{i % 3, 3 + i % 2} for i in range(24)]})
     names = TableEncoder().fit(X).get_feature_names_out().tolist()
     assert names == [f"t: {j}" for j in range(5)]
+
+
+@pytest.mark.parametrize(("pair", "word"), [(("false", "true"), "yes"), (("no", "yes"), "true")])
+def test_a_truth_in_other_words_is_refused_by_the_words_of_the_fit(pair, word):
+    with pytest.raises(CellError) as caught:
+        Column("v", "boolean", pair).parse([word], [0])
+    assert caught.value.held == f"{pair[1]} or {pair[0]}"

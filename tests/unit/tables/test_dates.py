@@ -22,6 +22,7 @@ FIFTH = 1704412800.0  # 2024-01-05
         ("2024-01-05T02:00:00+02:00", "iso"),
         ("2024-01-05 02:00:00 +0200", "iso"),
         ("Fri, 05 Jan 2024 00:00:00 GMT", "iso"),
+        ("2024/01/05 2:00:00 AM GMT+2", "iso"),
         ("Thu, 4 Jan 2024 19:00:00 -0500", "iso"),
         ("Fri Jan 05 00:00:00 +0000 2024", "iso"),
         ("Fri Jan  5 00:00:00 2024", "iso"),
@@ -79,3 +80,24 @@ def test_durations_in_minutes():
     for cells in ([], ["14:40", "14:40:05"], ["75:30", "1:5"], ["1:75"], ["2:30 PM", "75:30"]):
         assert clock_style(cells) is None
     assert clock_style(["14:40", "9:15"]) == "clock"
+
+
+@pytest.mark.parametrize(
+    ("words", "style", "values"),
+    [
+        (["18.00.00", "09.30.00", "00.00.36"], "clock", [18, 9.5, 0.01]),
+        (["18:15 Uhr", "9:30 Uhr"], "clock", [18.25, 9.5]),
+        (["PT1H30M", "PT45S", "P1DT2H", "PT0S"], "duration", [90, 0.75, 1560, 0]),
+        (["2h 50m", "19h", "45 min", "1 hr 5 mins", "1 day 2 hours"], "duration", [170, 1140, 45, 65, 1560]),
+        (["18.10.05", "09.12.24"], None, []),  # dates
+        (["5 m", "3 s"], None, []),  # metres, or one unit in each
+        (["90 min", "95 min"], None, []),
+        (["1.2.3", "18.4.10"], None, []),
+        (["14h30", "9h00"], None, []),  # either
+        (["PT", "P", "P1M", "T5H"], None, []),
+    ],
+)
+def test_times_and_durations_in_other_forms(words, style, values):
+    assert clock_style(words) == style
+    read = hours if style == "clock" else minutes
+    assert [read(word) for word in words][: len(values)] == pytest.approx(values)

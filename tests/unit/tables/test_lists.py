@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed.tables.lists import listed
+from proxembed.tables.lists import are_choices, listed
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,17 @@ def test_other_text_is_no_list(word):
 )
 def test_entries_that_were_left_out_are_seen(word):
     assert ... in listed(word)
+
+
+@pytest.mark.parametrize(
+    ("words", "choices"),
+    [
+        (["a", "b", "c", "d", "a, b", "b, c", "a, c, d", "b, d"], True),
+        (["a, b", "b, c", "c, d", "a, d", "b, d", "d, b, a"], True),
+        ([f"{name}, {first}" for name in "abcdef" for first in "stuvw"], False),  # names
+        (["Bern, CH", "Basel, CH", "Lyon, F", "Paris, F", "Nice, F"], False),
+        (["a", "b", "c", "a, b", "d, e", "f, g, h, i"], False),
+    ],
+)
+def test_choices_joined_by_commas(words, choices):
+    assert are_choices(words) is choices

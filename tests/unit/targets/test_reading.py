@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -170,6 +171,11 @@ BAD = {
     ),
     "infinity in 1-D": (
         np.append(REAL, np.inf),
+        None,
+        "y holds infinity in 1 row; replace it, NaN stands for unknown.",
+    ),
+    "infinity without a name": (
+        pl.Series(np.append(REAL, np.inf)),
         None,
         "y holds infinity in 1 row; replace it, NaN stands for unknown.",
     ),

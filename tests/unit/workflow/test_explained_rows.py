@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
@@ -118,3 +119,14 @@ def test_a_search_names_the_nearest_rows_by_the_ids_that_it_found_in_a_table_of_
         found = search(table.iloc[10:70], **given, test=[0, 1])
         assert {near.id for near in found.explain_row(table.iloc[[20]]).nearest} <= {*IDS[12:70]}
         assert found.explain_row(table.iloc[[20]]).nearest[0].id == "p20"
+        row, wanted = table.iloc[20], str(found.explain_row(table.iloc[[20]]))
+        for given in (row, row[::-1], row.to_dict(), row[::-1].to_dict(), pl.from_pandas(table)[20].lazy()):
+            assert str(found.explain_row(given)) == wanted
+    for number in (20, np.int64(20), "p20", None):
+        with pytest.raises(ValueError, match="x must be one row: .*for row 20 of a DataFrame X pass X.iloc"):
+            found.explain_row(number)
+
+
+def test_a_series_without_names_is_explained_by_position():
+    found = search(X, Y[:, 0], methods="opls", max_work=2, shuffles=0, n_components=1)
+    assert str(found.explain_row(pd.Series(X[3]))) == str(found.explain_row(X[3])) == str(found.explain_row(X[[3]]))

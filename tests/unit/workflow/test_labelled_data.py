@@ -103,6 +103,12 @@ def test_a_data_frame_with_cells_of_every_kind_is_searched_and_its_model_takes_n
         (((X, MIXED), {"labels": "a"}), "labels names columns, but X is neither a file"),
         (((Dataset(X, MIXED), MIXED), {}), "X is a Dataset, which holds labels"),
         (((X, MIXED), {"test": [0.5]}), "test must hold row numbers of X"),
+        (
+            ((X, MIXED), {"groups": [np.nan] + [1.0] * (len(X) - 1)}),
+            "groups holds nan in row 0; give every row a group",
+        ),
+        (((X, MIXED), {"groups": [None] + ["a"] * (len(X) - 1)}), "groups holds None in row 0; give every row a group"),
+        (((X, [np.inf] + [0.5] * (len(X) - 1)), {}), "y holds infinity in 1 row; replace it, NaN stands for unknown"),
     ],
 )
 def test_arguments_that_do_not_fit_each_other(arguments, message):

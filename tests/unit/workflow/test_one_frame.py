@@ -36,6 +36,7 @@ TRUTHS = {
     "t/f": (words("f", "t"), "f", "t"),
     "1/0 as text": (words("0", "1"), "0", "1"),
     "ja/nein": (words("nein", "ja"), "nein", "ja"),
+    "s\u00ed/no": (words("no", "s\u00ed"), "no", "s\u00ed"),
     "bool": (pd.Series(HIGH), False, True),
     "int": (words(0, 1), 0, 1),
     "float": (words(0.0, 1.0), 0.0, 1.0),

@@ -19,7 +19,7 @@ from proxembed.tables.cells import is_empty
 from proxembed.tables.frames import frame_of, is_frame, named_columns
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
-from proxembed.targets.reading import read_targets
+from proxembed.targets.reading import InfiniteCells, read_targets
 from proxembed.targets.values import entries, unwrapped
 
 
@@ -82,15 +82,15 @@ def labels_beside(file: FrameFile, roles: Roles, target_type: str | None) -> Lab
 
 
 def _numbers_in(y: Any, target_type: str | None) -> Outputs | None:
-    """y as outputs where it holds numbers, as estimators read it; None for labels and for what cannot be read as
-    numbers."""
+    """y as outputs where it holds numbers, as estimators read it; None for labels and for what cannot be read. Raises
+    InfiniteCells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             found = read_targets(y, target_type)
+        except InfiniteCells:
+            raise
         except ValueError:
-            if getattr(getattr(y, "dtype", None), "kind", None) == "f" and np.isinf(np.asarray(y)).any():
-                raise  # no label is infinite
             return None
     return found if isinstance(found, Outputs) and found.numbers else None
 

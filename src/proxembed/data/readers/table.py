@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,13 +48,13 @@ from proxembed.data.readers.table_outputs import (
 from proxembed.data.readers.text_layout import BLOCK_BYTES, FileLayout, is_total
 from proxembed.data.unpacking import is_packed, opened, plain_name
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
-from proxembed.tables.axis import axis_of
+from proxembed.tables.axis import axis_of, axis_value
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
-from proxembed.tables.identifiers import code_name, identifier_name
-from proxembed.tables.notes import few_names, few_notes
+from proxembed.tables.identifiers import code_name, group_codes, identifier_name
+from proxembed.tables.notes import LeftOut, few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
-from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
+from proxembed.tables.reading import cell_text, holds_missing_code, unseen_notes
 from proxembed.targets.output_totals import stacked_outputs
 
 FEWEST_ACROSS = 6  # columns of numbers that may be samples
@@ -236,8 +236,11 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
 
 def _unlabelled(error: DataError, part: Gathered, mixed: MixedRows) -> UnlabelledTable:
     """The error for a table nothing of which is named to be predicted, with what was read and notes on it."""
-    notes = (*getattr(part.file, "notes", ()), *_across(mixed.readings))
-    return UnlabelledTable.of(error, mixed.described, _rows_read(part), notes)
+    told = [(each.name, each.note) for each in mixed.readings if each.note and not isinstance(each.note, LeftOut)]
+    rows, whole = _rows_read(part)
+    ends = _row_notes(part, whole) if whole else ()
+    notes = (*getattr(part.file, "notes", ()), *few_notes(told), *ends, *_across(mixed.readings))
+    return UnlabelledTable.of(error, mixed.described, (rows, whole), notes)
 
 
 def _across(readings: Sequence[Reading]) -> tuple[str, ...]:
@@ -252,7 +255,7 @@ def _across(readings: Sequence[Reading]) -> tuple[str, ...]:
         return ()
     if (
         any(LIKELY.search(reading.name) for reading in numbers)
-        or axis_of([reading.name for reading in numbers]) is not None
+        or axis_of([reading.name for reading in numbers if axis_value(reading.name) is not None]) is not None
     ):
         return ()
     return (
@@ -455,18 +458,29 @@ def _assembled(
 
 
 def _row_notes(part: Gathered, whole: bool) -> Iterator[str]:
-    """Notes on a last row of totals and, if the ``whole`` rows were gathered as cells, on rows without any."""
+    """Notes on a last row of totals, and others beside it, and, if the ``whole`` rows were gathered as cells, on rows
+    without any."""
     for name, cells in part.cells.items():
         last = int(cells.codes[-1])
-        word = cells.values[last] if last >= 0 else None
-        if isinstance(word, str) and is_total(word) and (cells.codes == last).sum() == 1:
-            place = part.file.place(len(cells.codes) - 1)
-            yield f"{place}, the last one, may hold totals ({shorten(word)} in {name}): remove it if it does"
-            break
+        if last < 0 or not _totals(cells, [last]):
+            continue
+        totals = np.flatnonzero(np.isin(cells.codes, _totals(cells, range(len(cells.values)))))
+        place, words = part.file.place(int(totals[0])), f"({shorten(cells.values[cells.codes[totals[0]]])} in {name})"
+        if len(totals) == 1:
+            yield f"{place}, the last one, may hold totals {words}: remove it if it does"
+        else:
+            yield f"{len(totals):,} rows, the first is {place}, may hold totals {words}: remove them if they do"
+        break
     empty = np.logical_and.reduce([cells.codes < 0 for cells in part.cells.values()]) if whole else np.zeros(0)
     if count := int(empty.sum()):
         rows = "1 row has" if count == 1 else f"{count:,} rows have"
         yield f"{rows} no cell, the first is {part.file.place(int(np.argmax(empty)))}: remove empty rows"
+
+
+def _totals(cells: Cells, places: Iterable[int]) -> list[int]:
+    """The places of the values that stand once and name totals."""
+    words = ((j, cells.values[j]) for j in places)
+    return [j for j, word in words if isinstance(word, str) and is_total(word) and (cells.codes == j).sum() == 1]
 
 
 def _source(

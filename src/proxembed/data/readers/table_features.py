@@ -24,8 +24,8 @@ from proxembed.tables.identifiers import (
     says_which_row,
     settles,
 )
-from proxembed.tables.notes import LeftOut, few_notes
-from proxembed.tables.reading import entities_of, row_numbers_note
+from proxembed.tables.notes import LeftOut, few_notes, row_numbers_note
+from proxembed.tables.reading import entities_of
 
 GROWTH = 1.25
 FIRST_LOOK = 1_000  # rows that tell of most columns that they do not count the rows

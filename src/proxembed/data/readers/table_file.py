@@ -33,6 +33,7 @@ from proxembed.data.readers.text_layout import (
     FOUND,
     UTF8_MARK,
     FileLayout,
+    check_columns_are_split,
     check_rows_are_rows,
     columns_are_samples,
     csv_line,
@@ -219,7 +220,7 @@ class CsvFile:
             lines = first_lines(stream)
         check_rows_are_rows(path, lines)
         self._layout = text_layout(lines, given.header, separator, new_rows=given.answers is None)
-        self.separator, self._blanks = self._layout.separator, self._layout.separator == " "
+        self.separator, self._blanks = self._layout.separator, self._layout.separator[:1] == " "
         if self._layout.below:
             self._content = self._emptied_below()
         if self._blanks:
@@ -265,6 +266,7 @@ class CsvFile:
             raise columns_are_samples(self.path, line + self._layout.header_lines + self._layout.below)
         if not all(names):
             names = _with_end(names, [first, *islice(rows, RULING_ROWS)])
+        check_columns_are_split(self.path, line, names, first)
         self.names = _checked_names(names, self.path, line, numbers=sure is True)
         with self._opened() as stream:
             whole = stream.readline().removeprefix(UTF8_MARK).rstrip(b"\r\n")
@@ -297,7 +299,7 @@ class CsvFile:
             content = self._rest(stream)
         before = b"\n" * self._layout.skipped
         lines = _lines(io.BytesIO(content), self.path, self._layout.skipped + 1)
-        return before + rows_between_blanks(lines)
+        return before + rows_between_blanks(lines, self._layout.separator)
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:

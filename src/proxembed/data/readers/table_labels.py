@@ -16,7 +16,7 @@ from scipy import sparse
 from proxembed.data.errors import DataError, Option, shorten
 from proxembed.data.readers.columns import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables.axis import axis_of
+from proxembed.tables.axis import axis_of, axis_value
 from proxembed.tables.cells import MISSING, is_empty
 from proxembed.tables.dates import clock_style, date_style
 from proxembed.tables.frames import Coded, FrameColumn, named_columns
@@ -294,7 +294,7 @@ def _of_marks(cells: Cells) -> bool:
 def likely_targets(numbers: Sequence[str], names: Sequence[str]) -> tuple[Option, ...]:
     """The arguments that name what was measured beside spectra: the columns of ``numbers`` whose names are none, where
     the others of a table are an axis; () for other tables, and for more than 20."""
-    axis = {name for name in names if is_number(name)}
+    axis = {name for name in names if axis_value(name) is not None}
     found = [name for name in numbers if name not in axis]
     if axis_of([name for name in names if name in axis]) is None or len(found) > MOST_TARGETS:
         return ()

@@ -23,6 +23,10 @@ BLOCK_BYTES = 1 << 21
 SEPARATORS = ",;\t|"
 UTF8_MARK, UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 FALLBACKS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+OTHERS = {  # Latin-1 fits all bytes; those that Windows-1252 lacks are no letters in it
+    "cp1252": "another encoding: encoding='...'",
+    "latin-1": "probably another encoding, such as encoding='cp850' or encoding='shift-jis'",
+}
 CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # which no text has
 SPECIAL, DOUBLE = re.compile(r'[",;\t|\r\n]'), '"'  # what a cell in quotes may hold, and what is doubled there
 SEP_LINE = re.compile(r'"?sep=(\\t|\t|[!-/:-@\[-`{-~])"?', re.IGNORECASE)  # punctuation of ASCII, or a tab
@@ -43,8 +47,10 @@ REMARK = re.compile(rf"{REMARK_WORDS}\s*:|(?:stand|as of) \d|\(c\)|\u00a9|\(\d[\
 BELOW_BLANK = re.compile(rf"(?:{REMARK_WORDS}\b|[*\u00b9\u00b2\u00b3]).* ", re.IGNORECASE)  # remarks there alone
 TOTALS = frozenset(  # the first word of a last row that is not a row
     "total totals subtotal sum sums all mean average summe gesamt gesamtsumme insgesamt mittelwert durchschnitt somme"
-    " ensemble moyenne totale media suma totaal".split()
+    " ensemble moyenne totale media suma totaal sd std stdev median min max minimum maximum".split()
 )
+ALIGNED = "  "  # two blanks or more between cells that may hold single ones
+BLANKS = (" ", ALIGNED)
 TWO_BLANKS = re.compile(r"[^\s] {2,}[^\s]")
 UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or sign, with an exponent
     r"(?:(?:da|[pnu\u00b5\u03bcmcdhkMGT])?(?:g|m|s|l|L|A|K|V|W|J|Hz|Pa|Bq|Gy|Sv|mol|bar|eV|cal|Wh|VA|lx|lm)"
@@ -133,7 +139,7 @@ def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None,
             text = content.decode(name)
         except UnicodeDecodeError:
             continue
-        other = " (another encoding: encoding='...')" if name in FALLBACKS else ""
+        other = f" ({OTHERS[name]})" if name in FALLBACKS else ""
         text = text.replace("\r", "\n") if _ends_by_return(first) else text
         return text.encode(), f"the file is not UTF-8 and is read as {words}{other}" if words else ""
     if first.startswith(UTF16) and len(content) <= most:
@@ -272,7 +278,18 @@ def most_frequent(lines: Sequence[str]) -> str:
         return first
     if usual[best][0] and 2 * usual[best][1] > len(filled):
         return best
-    return " " if are_blank_separated(lines) else first
+    return _blanks(lines) or first
+
+
+def _blanks(lines: Sequence[str]) -> str:
+    """The blanks between cells: one or more, or two or more where the cells of aligned columns hold single ones, if all
+    lines then have as many cells; "" for neither."""
+    header, row = ([*filter(str.strip, lines)] * 2)[:2] or ("", "")
+    if are_blank_separated(lines) and len(blank_cells(header)) == len(blank_cells(row)):
+        return " "
+    if are_blank_separated(lines, ALIGNED) and len(blank_cells(header, ALIGNED)) == len(blank_cells(row, ALIGNED)):
+        return ALIGNED
+    return " " if are_blank_separated(lines) else ""
 
 
 def _tabs_are_blanks(lines: Sequence[str]) -> bool:
@@ -291,17 +308,19 @@ def _usual_count(separator: str, lines: Sequence[str]) -> tuple[int, int]:
     return max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
 
 
-def are_blank_separated(lines: Sequence[str]) -> bool:
+def are_blank_separated(lines: Sequence[str], blanks: str = " ") -> bool:
     """Whether lines hold as many cells between blanks, two or more and numbers among them, as R and NumPy write them;
     the first may lack one."""
-    counts = [len(blank_cells(line)) for line in lines if line.strip()]
+    counts = [len(blank_cells(line, blanks)) for line in lines if line.strip()]
     if len(counts) < 2 or counts[-1] < 2 or len(set(counts[1:])) > 1 or counts[0] not in (counts[1], counts[1] - 1):
         return False
-    return any(_is_number(cell) for cell in blank_cells(next(line for line in reversed(lines) if line.strip())))
+    return any(_is_number(cell) for cell in blank_cells(next(line for line in reversed(lines) if line.strip()), blanks))
 
 
-def blank_cells(line: str) -> list[str]:
-    """The cells of a line between blanks, quoted ones as one."""
+def blank_cells(line: str, blanks: str = " ") -> list[str]:
+    """The cells of a line between blanks, quoted ones as one; between two blanks or more, as they stand."""
+    if blanks == ALIGNED:
+        return re.split(r"\s{2,}|\t", line.strip())
     return _cells(line, " ") if '"' in line else line.split()
 
 
@@ -311,6 +330,8 @@ def _bare(line: str) -> str:
 
 def _cells(line: str, separator: str) -> list[str]:
     """The cells of a line; none of one that is too long for the csv module."""
+    if separator == ALIGNED:
+        return blank_cells(line, ALIGNED)
     if separator == " ":
         line = " ".join(line.split())
     found = next(csv.reader([line.replace("\r", " ")], delimiter=separator), []) if len(line) < FIELD else []
@@ -319,7 +340,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _records(lines: Sequence[str], separator: str) -> list[tuple[list[str], int]]:
     """The rows of some lines and how many lines each takes, up to one whose quotes are not closed in them."""
-    if separator == " ":
+    if separator in BLANKS:
         return [(_cells(line, separator), 1) for line in takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)]
     ended = (line.replace("\r", " ") + "\n" for line in lines)  # a cell may have several
     reader, found, before = csv.reader(ended, delimiter=separator), [], 0
@@ -387,20 +408,24 @@ def _below_note(rows: Sequence[Sequence[str]], what: str) -> str:
 
 
 def _joined(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The names "question: option" of the columns of a survey whose second line has an option below each column without
-    a name, and nothing below an id or another column that all rows fill; () for other tables. A question with one
-    column named Response, as SurveyMonkey writes it, stands alone."""
+    """The names "question: option" of columns whose second line has an option below each column without a name, and
+    nothing below an id or another column that all rows fill, as surveys have it, or words above two columns of numbers
+    or more; () for other tables. A question with one column named Response, as SurveyMonkey writes it, stands alone, as
+    does one that is its own option, of merged cells."""
     first, others = rows[0] if rows else [], [row for row in rows[1:] if len(row) == len(names)]
-    if len(first) != len(names) or len(others) < FEWEST_BELOW or not names[0]:
+    if len(first) != len(names) or len(others) < FEWEST_BELOW or not (any(names[:1]) or any(first[:1])):
         return ()
     below = [cell for name, cell in zip(names, first, strict=True) if not name]
-    filled = any(not cell and all(row[j] for row in others) for j, cell in enumerate(first))
-    if not (below and all(below) and filled) or any(map(_is_number, first)):
+    filled = bool(names[0]) and any(not cell and all(row[j] for row in others) for j, cell in enumerate(first))
+    numbers = [cell for cell, column in zip(first, zip(*others, strict=True), strict=True) if _holds_numbers(column)]
+    named = len(numbers) >= FEWEST_BELOW and all(cell and cell not in MISSING for cell in numbers)
+    if not (below and all(below) and (filled or named)) or any(map(_is_number, first)):
         return ()
     joined, question = [], ""
     for j, (name, option) in enumerate(zip(names, first, strict=True)):
         question, several = name or question, not name or j + 1 < len(names) and not names[j + 1]
-        joined.append(f"{question}: {option}" if option and (several or not ANSWER.fullmatch(option)) else question)
+        option = "" if option == name or not several and ANSWER.fullmatch(option) else option
+        joined.append(": ".join(filter(None, (question, option))))
     return tuple(joined)
 
 
@@ -467,8 +492,9 @@ def lines_after_rows(lines: Sequence[str], width: int, separator: str, answers: 
 
 
 def _is_short(line: str, width: int, separator: str) -> bool:
-    """Whether a line has too few cells for a row, none of them in quotes that are open."""
-    return 2 * len(_cells(line, separator)) <= width and line.count(DOUBLE) % 2 == 0
+    """Whether a line has too few cells for a row, or totals, none of them in quotes that are open."""
+    cells = _cells(line, separator)
+    return (2 * sum(map(bool, cells)) <= width or is_total(cells[0])) and line.count(DOUBLE) % 2 == 0
 
 
 def _is_remark(cells: Sequence[str], width: int, gap: bool) -> bool:
@@ -486,8 +512,10 @@ def _is_remark(cells: Sequence[str], width: int, gap: bool) -> bool:
 
 
 def is_total(word: str) -> bool:
-    """Whether a word names totals, such as Total: or Summe."""
-    return word.strip(" :").casefold().removeprefix("grand ") in TOTALS
+    """Whether a word names totals, such as Total:, Summe or North Total."""
+    return word.strip(" :").casefold().removeprefix("grand ") in TOTALS or word.casefold().endswith(
+        (" total", " gesamt")
+    )
 
 
 def _are_types(cells: Sequence[str]) -> bool:
@@ -577,9 +605,9 @@ def _is_number(text: str) -> bool:
     return NUMBER.fullmatch(word) is not None or GROUPED.fullmatch(word) is not None
 
 
-def rows_between_blanks(lines: Iterable[str]) -> bytes:
+def rows_between_blanks(lines: Iterable[str], blanks: str) -> bytes:
     """Lines whose cells are separated by blanks as CSV, line by line."""
-    return "".join(map(csv_line, map(blank_cells, lines))).encode()
+    return "".join(csv_line(blank_cells(line, blanks) if line.strip() else []) for line in lines).encode()
 
 
 def csv_line(cells: Sequence[str], separator: str = ",") -> str:
@@ -619,6 +647,15 @@ def columns_are_samples(path: Path, line: int) -> DataError:
     reason = "the first row holds a word for each column of numbers: the columns are samples, and the rows features"
     remedy = "transpose it first, in pandas by read_csv(FILE, header=None).T, and write it without names of its own"
     return DataError.at(path, line, reason, remedy)
+
+
+def check_columns_are_split(path: Path, line: int, names: Sequence[str], row: Sequence[str]) -> None:
+    """A DataError for a table whose columns are aligned by blanks, and hold single blanks or empty cells."""
+    if len(names) != 1 or not all(map(TWO_BLANKS.search, (*names, *row))):
+        return
+    reason = "its columns are aligned by blanks, and their cells hold blanks or are empty"
+    remedy = "read it in pandas by read_fwf(FILE), and write it as CSV"
+    raise DataError.at(path, line, reason, remedy)
 
 
 def first_row_question(path: Path, line: int, names: Sequence[str]) -> DataError:

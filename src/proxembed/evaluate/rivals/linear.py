@@ -194,6 +194,7 @@ class LabelScores(WeightedRival, RivalEmbedding):
         The model for new rows.
     penalty_ : float
     n_components_ : int
+    classes_ : (c,) array, the labels.
 
     Raises
     ------
@@ -258,6 +259,7 @@ class LabelScores(WeightedRival, RivalEmbedding):
         self._reduce(scores[group])
         self.coef_, self.intercept_ = ridge_fit(X, T, penalty, weights=w)
         self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
+        self.classes_ = labels.classes_
 
     def _folds(self, n_rows: int) -> np.ndarray:
         if n_rows < 2:
