@@ -689,6 +689,6 @@ def _constant(X: Matrix) -> int:
 
 
 def with_spelling_notes(dataset: Dataset) -> Dataset:
-    """The data set, with a note on labels that differ only in case, blanks or accents."""
+    """The data set, with a note on labels that differ only in case, blanks, accents or a last point."""
     notes = spelling_notes(dataset.label_names, np.asarray(dataset.Y.sum(axis=0)).ravel())
     return dataset if set(notes) <= set(dataset.notes) else replace(dataset, notes=(*dataset.notes, *notes))

@@ -259,7 +259,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         facts |= {"saved": own and not saved if chosen else None, "saved_rival": best, "asked": asked}
         if summary.get("nested") and not saved:
             facts |= {"arm": CHOSEN_ANEW, "saved": True} if goal["k"] is None else {"saved": False}
-        facts["saved_figures"] = "" if saved else saved_figures(summary, chosen, goal)
+        facts["saved_figures"] = "" if saved or name == "map" else saved_figures(summary, chosen, goal)
         goal["not_saved"] = not_saved(name, facts, saved_name)
         which = BY_COPIES * bool(goal.get("without_copies"))
         goal["advice"], goal["taken"] = f"{DO}{which}: {advice(name, facts)}", who(name, facts)

@@ -83,3 +83,13 @@ def test_values_of_a_feature_are_noted(tmp_path):
         "sex: 4 values differ only in case, blanks, accents or a last point: 'Male' (5 rows) and 'male' (10 rows); "
         "'female' (5 rows) and 'Female' (5 rows); use one spelling if they mean the same"
     ]
+
+
+def test_a_column_of_two_spellings_may_still_name_entities(tmp_path):
+    films = ["Film 0", "film 0", *(f"film {j}" for j in range(1, 20))]
+    rows = "".join(f"{film},{j % 7}.{k},{'uv'[j * j % 3 % 2]}\n" for k in range(4) for j, film in enumerate(films))
+    (tmp_path / "t.csv").write_text("where,x,y\n" + rows)
+    notes = read(tmp_path / "t.csv", "y").notes
+    assert any("where: 2 values differ" in note for note in notes) and any(
+        "where is an entity" in note for note in notes
+    )

@@ -219,6 +219,11 @@ def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get
     assert clause("predict", BETTER, ("TargetSpace", 2), **above).endswith(
         "which has 0.770, no less, and so serves here, too."
     )
+    alone = {"map": goal_of("map", BETTER) | {"base": {"arm": "the same answer for every row", "value": 0.3, "k": None}}}
+    facts = {"dataset": {"d": 72}, "choice": {"method": "TargetSpace", "k": 9}, **above}
+    facts["best"] = [scored[0] | {"k": 9, "scores": {alone["map"]["measure"]: {"test": 0.99}}}]
+    with_next_steps(alone, facts, RUN)
+    assert "serves here" not in alone["map"]["not_saved"], "nine numbers are no map"
     keeps = "(TargetSpace at k = 2), which keeps 107 % of the average precision of the features."
     shares = {AP: {"share": 1.0, "interval": (0.9, 1.1), "base": 0.7}}
     assert clause("compress", LEVEL, ("TargetSpace", 2), shares=shares, **judged).endswith(keeps)
