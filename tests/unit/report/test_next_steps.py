@@ -219,7 +219,9 @@ def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get
     assert clause("predict", BETTER, ("TargetSpace", 2), **above).endswith(
         "which has 0.770, no less, and so serves here, too."
     )
-    alone = {"map": goal_of("map", BETTER) | {"base": {"arm": "the same answer for every row", "value": 0.3, "k": None}}}
+    alone = {
+        "map": goal_of("map", BETTER) | {"base": {"arm": "the same answer for every row", "value": 0.3, "k": None}}
+    }
     facts = {"dataset": {"d": 72}, "choice": {"method": "TargetSpace", "k": 9}, **above}
     facts["best"] = [scored[0] | {"k": 9, "scores": {alone["map"]["measure"]: {"test": 0.99}}}]
     with_next_steps(alone, facts, RUN)
