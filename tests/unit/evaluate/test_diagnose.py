@@ -544,7 +544,9 @@ def test_rows_of_any_library_are_diagnosed_alike_and_a_table_by_its_encoder():
     X, Y = made(n=60)
     frame = pl.DataFrame(X, schema=[f"c{j}" for j in range(8)])
     wanted = diagnose(OPLS(), X, Y, n_shuffles=1, n_resamples=1)
-    assert diagnose(OPLS(), frame.lazy(), Y, n_shuffles=1, n_resamples=1) == wanted
+    found = diagnose(OPLS(), frame.lazy(), Y, n_shuffles=1, n_resamples=1)  # of another memory layout
+    for name in ("held_out", "null", "stability", "angles"):
+        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-9)
     mixed = frame.with_columns(word=pl.Series(np.where(Y[:, 0], "yes it is", "not so").tolist()))
     for encoder in (OPLS(), make_pipeline(StandardScaler(), OPLS())):
         with pytest.raises(ValueError, match="X holds texts .*Put a TableEncoder in front"):
