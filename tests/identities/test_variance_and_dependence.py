@@ -202,7 +202,7 @@ def test_opls_on_sparse_rows_is_opls_on_dense_rows():
 def test_one_hot_labels_make_fda_cca(data):
     X, Y = data
     y = Y.argmax(axis=1)
-    fda = ridged(FDA, 0.5).fit(X, y)
+    fda = ridged(FDA, 0.5, target_type="classes").fit(X, y)  # of few rows of each
     cca = ridged(CCA, 0.5, n_components=fda.n_components_).fit(X, Y.astype(int))
     assert_same_embedding(fda, cca, X)
 

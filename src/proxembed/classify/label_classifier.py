@@ -23,7 +23,7 @@ from proxembed.targets.outputs import OutputReading
 
 FORMS = {"sets": "sets of labels", "classes": "one class per row", "table": "columns of labels"}
 SCORED_ROWS = 256  # at a time, of many labels
-UNKNOWN = ", and only known labels can be counted; leave their rows out of X and y."
+UNKNOWN = "only known labels can be counted; leave their rows out of X and y."
 
 
 class ExactMatch(ClassifierMixin):
@@ -38,17 +38,19 @@ class ExactMatch(ClassifierMixin):
             return hits / rows
         if y is None:
             raise ValueError(f"{type(self).__name__}.score requires y to be passed, but the target y is None.")
-        refuse_masked(y, "y", UNKNOWN)
+        refuse_masked(y, "y", f", and {UNKNOWN}")
         predicted, true = self.predict(X), LabelMatrix.of(in_order(y, self.classes_))
         check_consistent_length(predicted, true.Y)
         if true.unknown is not None:
-            raise ValueError(f"y has unknown labels{UNKNOWN}")
+            raise ValueError(f"y has unknown labels, and {UNKNOWN}")
         form = "sets" if isinstance(predicted, list) else "classes" if np.ndim(predicted) == 1 else "table"
         given = true.form if true.form in ("sets", "classes") else "table"
-        if given != form or form == "table" and true.width != predicted.shape[1]:
+        if given != form:
             raise ValueError(
                 f"y holds {FORMS[given]}, and {FORMS[form]} are predicted: give y in the form of that of fit."
             )
+        if form == "table" and true.width != predicted.shape[1]:
+            raise ValueError(f"y has {true.width} columns of labels, and {predicted.shape[1]} are predicted.")
         if form == "sets":
             hits = [set(own) == set(row) for own, row in zip(predicted, true.decode(true.Y), strict=True)]
             return float(np.average(hits, weights=sample_weight))

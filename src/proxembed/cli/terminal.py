@@ -304,7 +304,7 @@ def print_verdict(verdict: dict[str, Any]) -> None:
         plain = "" if goal["plain"] in verdict["headline"] else goal["plain"]
         title = (f"{goal['title']}: ", "bold"), (f"{goal.get('said', goal['word'])}.", word)
         console.print(Text.assemble(*title, f" {plain}" * bool(plain)))
-        for text in filter(None, (goal.get("answers"), goal.get("not_saved"))):
+        for text in filter(None, (goal.get("not_saved"), goal.get("answers"))):
             console.print(Text(text))
         if not goal.get("lead"):
             print_advice(console, goal["advice"], goal)

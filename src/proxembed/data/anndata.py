@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import Dataset, with_spelling_notes
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns, resolve
 from proxembed.data.readers.label_arrays import labels_beside
 from proxembed.data.readers.table_labels import FrameFile
+from proxembed.tables.notes import shorten
 
 NEEDED = ("obs", "var_names", "X")
 
@@ -45,8 +46,8 @@ def from_anndata(
         Columns of ``obs`` that hold numbers to predict, such as an age (NaN: unknown).
     groups : str, optional
         Column of ``obs`` whose rows of equal value are never parted by a split, such as the donor.
-    target_type : {"classes"}, optional
-        As of ``Columns``.
+    target_type : {"classes", "labels"}, optional
+        See ``Columns``.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def from_anndata(
     Raises
     ------
     DataError
-        Where adata lacks what is asked for, or columns hold what is not a label or group.
+        Where adata lacks what is asked for, or columns hold what is not a label, number or group.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def from_anndata(
     if not (roles.labels or roles.targets):
         raise DataError.at(place, None, "no column is named as a label", "name columns of obs as labels or as targets")
     used = {*roles.labels, *roles.targets, roles.groups}
-    table = FrameFile({name: adata.obs[name] for name in columns if name in used}, place)
+    table = FrameFile({name: adata.obs[name] for name in columns if name in used}, place, missing=())
     found = labels_beside(table, roles, target_type)
     ids = getattr(adata, "obs_names", None)
     data = Dataset(

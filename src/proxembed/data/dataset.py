@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from proxembed.blocks.weighted import row_weights
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import FrameColumn, frame_of, named_columns, rows_of
-from proxembed.tables.notes import spelling_notes
+from proxembed.tables.notes import shorten, spelling_notes
 from proxembed.tables.rows import small_indices
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
@@ -492,9 +492,8 @@ def _features(X: Any) -> tuple[Any, list[str] | None]:
     except ValueError as error:
         raise DataError(str(error)) from error
     X = small_indices(sparse.csr_array(X)) if sparse.issparse(X) else np.asarray(X)
-    if X.dtype == object:
-        with suppress(TypeError, ValueError):  # which are refused below
-            X = X.astype(np.float64)
+    if X.dtype == object and all(isinstance(cell, Real) or cell is None for cell in X.flat):
+        X = X.astype(np.float64)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise DataError(
             f"X has shape {X.shape} and type {X.dtype}; it must be a 2-D array of real numbers. Pass columns of texts "
@@ -590,12 +589,10 @@ def _indicator_and_mask(data: Dataset) -> tuple[sparse.csc_array, sparse.csc_arr
 
 def _cells_of_labels(Y: Any, table: bool) -> Any:
     """Y as an array, of numbers that are NaN where unknown if it holds objects."""
-    Y = np.asarray(unwrapped(Y)[0] if table else Y)
-    Y = Y[:, None] if table and Y.ndim == 1 else Y
-    if Y.dtype != object or Y.ndim != 2:
-        return Y
     try:
-        return indicator_cells(Y)
+        Y = np.asarray(unwrapped(Y)[0] if table else Y)
+        Y = Y[:, None] if table and Y.ndim == 1 else Y
+        return indicator_cells(Y) if Y.dtype == object and Y.ndim == 2 else Y
     except ValueError as error:
         raise DataError(str(error)) from error
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from proxembed.tables.notes import few_notes
-from proxembed.tables.notes import shorten as shorten
 
 Option = tuple[str, str]  # an argument and its value, such as ("drop", "v")
 

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.arff_header import Attribute
 from proxembed.data.readers.columns import Columns, resolve
 from proxembed.data.readers.label_arrays import labels_beside
 from proxembed.data.readers.table_labels import FrameFile
+from proxembed.tables.notes import shorten
 
 
 def fetch_openml_dataset(
@@ -50,8 +51,8 @@ def fetch_openml_dataset(
         Names or patterns of columns to leave out.
     data_home : str or Path, optional
         Folder of the cache; None takes scikit-learn's.
-    target_type : {"classes"}, optional
-        As of ``Columns``.
+    target_type : {"classes", "labels"}, optional
+        See ``Columns``.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def fetch_openml_dataset(
     if not roles.features:
         raise DataError.at(place, None, "no feature column is left", "name fewer columns as labels or to drop")
     used = {name: _cells(bunch, name) for name in columns if name in roles.labels or name in roles.targets}
-    found = labels_beside(FrameFile(used, place), roles, target_type)
+    found = labels_beside(FrameFile(used, place, missing=()), roles, target_type)
     X, names = _features(bunch, roles.features, place)
     licence = _licence(bunch.details)
     more: dict[str, Any] = {"licence": licence, "unknown": found.unknown, "values": found.values}
@@ -129,9 +130,7 @@ def _default_target(bunch: Any, columns: list[str], place: str) -> tuple[list[st
         reason = f"its default target {shorten(target)} is not a column" if named else "it has no default target"
         raise DataError.at(place, None, reason, "name the label columns with labels=[...]")
     given = [column for column in columns if column in named]
-    numbers = [
-        column for column in given if any(type(cell) is float and cell % 1 > 0 for cell in _cells(bunch, column))
-    ]
+    numbers = [column for column in given if _holds_fractions(bunch, column)]
     return [column for column in given if column not in numbers], numbers
 
 
@@ -191,6 +190,13 @@ def _missing(X: Matrix) -> NDArray[np.bool_]:
     found = np.zeros(X.shape[1], dtype=bool)
     found[np.searchsorted(X.indptr, np.flatnonzero(np.isnan(X.data)), "right") - 1] = True
     return found
+
+
+def _holds_fractions(bunch: Any, name: str) -> bool:
+    """Whether a column holds a number that is not whole."""
+    column = bunch.data[:, [bunch.feature_names.index(name)]]
+    values = column.data if sparse.issparse(column) else column
+    return name not in bunch.categories and bool((values % 1 > 0).any())
 
 
 def _cells(bunch: Any, name: str) -> list[Any]:

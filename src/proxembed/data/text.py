@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from scipy import sparse
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.tables.cells import stems
+from proxembed.tables.notes import shorten
 
 
 def text_counts(

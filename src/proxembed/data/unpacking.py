@@ -18,7 +18,8 @@ from typing import IO, Any, BinaryIO
 
 from numpy.lib import format as npy
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
+from proxembed.tables.notes import shorten
 
 PACKED_NAME = re.compile(r"\.(?:gz|bz2|xz|zst|zip)$", re.IGNORECASE)
 COPIED_BYTES = 1 << 20

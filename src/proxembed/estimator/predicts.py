@@ -1,5 +1,6 @@
 """PredictsOutputs: the linear read-out of numbers of a method, with predict, coef_, intercept_ and score."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,8 +41,9 @@ def _may_predict(estimator: Any) -> bool:
 
 def _predicts(estimator: Any) -> bool:
     """Whether an estimator is fitted to numbers, or will be: cross_val_predict asks for ``predict`` before it fits."""
-    unfitted = estimator.reading_so_far is None
-    return unfitted and estimator.target_type == "real" or fitted_to_outputs(estimator)
+    kind, unfitted = estimator.target_type, estimator.reading_so_far is None
+    numbers = "real" in kind.values() if isinstance(kind, Mapping) else kind == "real"
+    return unfitted and numbers or fitted_to_outputs(estimator)
 
 
 def _knows_ranges(estimator: Any) -> bool:

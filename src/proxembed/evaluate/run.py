@@ -94,7 +94,7 @@ class ArmScores(Evaluator):
     def key(self, task: Task, split: int) -> list[str]:
         """Arm and split, and a hash of all that the scores depend on beside the data set."""
         (arm, measures), rows = task, self.splits[split]
-        facts: list[Any] = [self.seed, *measures.plain()]
+        facts: list[Any] = [self.seed, *measures.plain(), *["counted"] * (measures.counted and rows.name == TEST)]
         facts += [arm.rival, arm.grid, arm.each_size, arm.largest, type(arm.estimator).__name__]
         facts += [] if arm.estimator is None else sorted(arm.estimator.get_params().items())
         return [arm.name, rows.name, digest(rows.train, rows.held_out, facts)]

@@ -70,7 +70,7 @@ class Measures:
     counted: bool = False  # decisions of few labels on the test rows, by cuts that are tuned on inner folds
 
     def plain(self) -> list[Any]:
-        """All that distinguishes these measures from others, as plain data."""
+        """All that distinguishes these measures from others on every split, as plain data."""
         pairs = [[(measure.name, readout) for measure, readout in each] for each in (self.pairs, self.further)]
         numbers = [
             list(self.sizes),
@@ -80,8 +80,7 @@ class Measures:
             self.max_seconds,
             self.test_alone,
         ]
-        counted = ["counted"] * self.counted
-        return [*pairs, *numbers, [measure.name for measure in self.similarities or ()], *counted]
+        return [*pairs, *numbers, [measure.name for measure in self.similarities or ()]]
 
 
 @dataclass
@@ -293,14 +292,14 @@ def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: 
         return None
 
 
-def counts(arm: Arm, part: Part, measures: Measures) -> bool:
+def counts_decisions(arm: Arm, part: Part, measures: Measures) -> bool:
     """Whether the decisions of an arm are counted where no measure reads them: of few labels, where they cost next to
     nothing, and on test rows where ``counted``."""
     cheap = has_not_seen(arm, part) or (measures.counted and part.name == TEST)
     return part.outputs is None and part.labels.c <= FEW_LABELS and cheap
 
 
-def decided(pairs: Pairs) -> bool:
+def reads_decisions(pairs: Pairs) -> bool:
     """Whether measures read predicted labels and probabilities."""
     return {"labels", "probabilities"} <= {measure.reads for measure, _ in pairs}
 
@@ -701,7 +700,11 @@ def _fit_and_measure(
     own = () if embedding.own is None else (embedding.own,)
     if own and not numbers:
         kind = OwnReadings
-    decides = measures.similarities and not numbers and (decided(measures.further) or counts(arm, part, measures))
+    decides = (
+        measures.similarities
+        and not numbers
+        and (reads_decisions(measures.further) or counts_decisions(arm, part, measures))
+    )
 
     def measured(kind: Any, width: int, pairs: Pairs, keeps: bool = False) -> Measured:
         places = embedding.at(width)
@@ -737,7 +740,7 @@ def _fit(
     if arm.predicts:
         return Embedding(*fitted_scores(arm, part)), None
     found = embed(arm, part, sizes, natural)
-    refits = measures.refits or counts(arm, part, measures)
+    refits = measures.refits or counts_decisions(arm, part, measures)
     placed = refit_on_inner_folds(arm, part, sizes, natural or found.bounded) if refits else None
     return found, placed
 

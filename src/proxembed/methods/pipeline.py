@@ -322,19 +322,23 @@ class EmbeddingPipeline(Pipeline):
             if (S := self._log_odds(rows)) is not None:
                 return self.steps[-1][1].score(S, y, sample_weight)
             return super().score(rows, y, sample_weight=sample_weight, **params)
-        return self._share_predicted(self.predict(X, **params), classes_of(y), sample_weight)
+        return self._accuracy(self.predict(X, **params), classes_of(y), sample_weight)
 
-    def _share_predicted(self, predicted: np.ndarray, true: np.ndarray, weights: Any) -> float:
+    def _accuracy(self, predicted: np.ndarray, true: np.ndarray, weights: Any) -> float:
         """The share of the rows with a known class whose class is predicted."""
         true = true[:, 0] if true.ndim == 2 and true.shape[1] == 1 else true
         if true.shape != predicted.shape:
             raise ValueError(f"y has shape {true.shape}; give one label for each of the {len(predicted)} rows of X.")
         known = ~missing_entries(true)
-        labels = self.classes_.tolist()
-        if set(true[known].tolist()).isdisjoint(labels):
+        if not known.any():
+            raise ValueError("y has no known label; pass the labels of some rows.")
+        labels, given = self.classes_.tolist(), set(true[known].tolist())
+        if given.isdisjoint(labels) and set(map(type, given)).isdisjoint(map(type, labels)):
             held = few_names([str(label) for label in labels])
             raise ValueError(f"y holds none of the labels of the model, {held}; give labels as those of the fit.")
         weights = None if weights is None else checked_weights(weights, predicted)[known]
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is 0 in every row with a known label; weigh some of them.")
         return float(np.average(predicted[known] == true[known], weights=weights))
 
     @property

@@ -11,7 +11,7 @@ from proxembed.data.readers import READERS
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import TEST_ROWS
-from proxembed.evaluate.results import TEST, sign_of
+from proxembed.evaluate.results import TEST
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, feature_count
 
@@ -26,6 +26,7 @@ from .plain_words import (
     and_words,
     asks_for_maps,
     counted,
+    entry_of,
     measured,
     not_saved,
     size_words,
@@ -47,6 +48,7 @@ OF_TABLE = set(
     "--empty --decimal --encoding --separator --sheet --header --no-header --sample-weight --seed".split()
 )  # options of a search that say how the data are read
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
+OTHER_DATA = re.compile(r"--labels[ =]\S*\.npy|labels='[^']*\.npy'|\bopenml:")  # without columns of groups
 MODEL = "model.skops"
 COSINE = "--cosine"  # of ``transform``
 UNFRAMED = (
@@ -86,7 +88,7 @@ class Run:
     def reads_table(self) -> bool:
         """Whether the data are a table, whose columns options name."""
         named = ("labels=", "targets=") if self.in_python else ("--labels", "--targets")
-        return self.has_data and any(name in self.command for name in named)
+        return self.has_data and any(name in self.command for name in named) and not OTHER_DATA.search(self.command)
 
     @property
     def words(self) -> list[list[str]]:
@@ -103,16 +105,21 @@ class Run:
         return found
 
     @property
+    def file(self) -> str:
+        """The data that the command names."""
+        return next((words[0] for words in self.words if not words[0].startswith("-")), "DATA")
+
+    @property
     def data(self) -> str:
         """The data as the command names them."""
-        return next((shlex.quote(words[0]) for words in self.words if not words[0].startswith("-")), "DATA")
+        return shlex.quote(self.file)
 
     @property
     def new_rows(self) -> str:
         """What stands for the user's own new rows: a name, or a file of the format of the data."""
         if self.in_python:
             return "new_rows"
-        file = Path(self.data.strip("'"))
+        file = Path(self.file)
         plain = plain_name(file)
         suffix = Path(plain).suffix
         return f"NEW{suffix}{file.name[len(plain) :]}" if suffix.lower() in READERS else "NEW.csv"
@@ -132,8 +139,8 @@ class Run:
 
     def compared(self, numbers: int) -> str:
         """How the numbers of new rows find neighbours, in words."""
-        kept = "and a constant that belongs to them"
-        return f"It writes {counted(numbers)} per row, {kept}, to NEW-embedding.npz. {self.searched}"
+        written = f"It writes {counted(numbers)} per row to NEW-embedding.npz, and after them the constant"
+        return f"{written} that completes them for cosines. {self.searched}"
 
     @property
     def searched(self) -> str:
@@ -225,8 +232,8 @@ def copies_remedy(run: Run | None) -> str:
     elif run is not None and run.has_data:
         how, what = "groups=COPY", "an array"
         if not run.in_python:
-            file = run.data.strip("'")
-            how = f"files of this format name no groups, but Python does: proxembed.search({file!r}, groups=COPY)"
+            verb = run.command.split()[1]
+            how = f"files of this format name no groups, but Python does: proxembed.{verb}({run.file!r}, groups=COPY)"
     return (
         f"To remove the cause, drop the copies, or keep them together: {how}, where COPY is {what} with the same value "
         "in all copies of a row."
@@ -254,7 +261,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         own = ours == (chosen["method"], chosen["k"]) if chosen else None
         others = [each["arm"] for each in (goal.get("rival"), goal.get("base")) if each]
         best = saved.get("arm") if name == asked and saved.get("arm") in others else None
-        facts = {**goal, **without_copies(summary, name, goal), "features": features}
+        facts = {**goal, **figures_without_copies(summary, name, goal), "features": features}
         facts["hidden"] = ours == tuple(saved.get("embedding", ()))
         facts |= {"saved": own and not saved if chosen else None, "saved_rival": best, "asked": asked}
         if summary.get("nested") and not saved:
@@ -287,7 +294,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
             near["command_note"] = f"{text} {near['command_note']}".strip()
 
 
-def without_copies(summary: Mapping[str, Any], name: str, goal: Mapping[str, Any]) -> dict[str, Any]:
+def figures_without_copies(summary: Mapping[str, Any], name: str, goal: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a goal without test rows that have a copy in training, where these change its word: what to do
     follows them."""
     if not goal.get("without_copies"):
@@ -307,17 +314,12 @@ def saved_figures(summary: Mapping[str, Any], chosen: Mapping[str, Any] | None, 
     is not known."""
     if chosen is None or summary["verdict"].get("basis") != TEST_ROWS:
         return ""
-    own = (chosen["method"], chosen["k"])
-    entry: Mapping[str, Any] = next(
-        (each for each in summary.get("best", ()) if (each["arm"], each["k"]) == own), {"scores": {}}
-    )
+    entry: Mapping[str, Any] = entry_of(summary, chosen["method"], chosen["k"]) or {"scores": {}}
     tests = {name: entry["scores"].get(name, {}).get(TEST) for name in (goal["measure"], *goal.get("shares", {}))}
     if any(value is None for value in tests.values()) or (goal.get("base") or {}).get("k") is not None:
         return ""
     if not goal.get("shares"):
-        value = tests[goal["measure"]]
-        as_good = f"{value:.3f}" >= f"{goal['value']:.3f}" and sign_of(goal["measure"]) > 0
-        return f", which has {value:.3f}{', no less, and so serves here, too' * as_good}"
+        return f", which has {tests[goal['measure']]:.3f}"
     if entry.get("reads_features"):
         return ", whose predictions read the features, so that its numbers cannot take their place"
     kept = [
@@ -346,7 +348,9 @@ def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:
 def beside_predict(goals: Mapping[str, dict[str, Any]]) -> str:
     """Where predictions by one embedding cannot be told, that a smaller one keeps what the features have."""
     predict, small = goals["predict"], goals.get("compress")
-    if predict["word"] != CANNOT_TELL or small is None or small["word"] != LEVEL or predict["arm"] == small["arm"]:
+    if small is None or any(goal.get("without_copies") for goal in (predict, small)):
+        return ""
+    if predict["word"] != CANNOT_TELL or small["word"] != LEVEL or predict["arm"] == small["arm"]:
         return ""
     share = next((each for key, each in small["shares"].items() if key == predict["measure"]), None)
     if share is None or not share["interval"]:

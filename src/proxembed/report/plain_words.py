@@ -165,13 +165,22 @@ def acted_on(goal: Mapping[str, Any]) -> str:
     return str((goal.get("without_copies") or (0, goal["word"]))[1])
 
 
+def entry_of(summary: Mapping[str, Any], *own: Any) -> Mapping[str, Any] | None:
+    """The entry of an arm and its size on the leaderboard, or of the choice; of nested folds that of the choices in
+    each."""
+    chosen = summary.get("choice") or {}
+    arm, k = own or (chosen.get("method"), chosen.get("k"))
+    return next((each for each in summary.get("best", ()) if (each["arm"], each["k"]) == (arm, k)), None)
+
+
 def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -> str:
     """The sentence of the goal that leads, else of the first one; before it, that nothing helps, where this holds of
     every goal. If no goal was ``asked`` for, after it what else came out, and what did not."""
     name = next((name for name, goal in goals.items() if goal.get("lead")), next(iter(goals)))
     first = goals[name]
     if all(acted_on(goal) == WORSE for goal in goals.values()):
-        return f"No embedding{_tried(first)} helps here. {first['plain']}"
+        where = " on rows without a copy" if first.get("without_copies") else ""
+        return f"No embedding{_tried(first)} helps here{where}. {first['plain']}"
     return first["plain"] + ("" if asked else _others({key: goal for key, goal in goals.items() if key != name}))
 
 
@@ -183,13 +192,14 @@ def _others(goals: Mapping[str, Mapping[str, Any]]) -> str:
     small = goals.get("compress", {"word": ""})
     smaller = f" Fewer numbers are {'better than' if above_whole(small) else 'as good as'} the features."
     smaller *= _helps(small)
-    level = [SEARCHES[name] for name, goal in goals.items() if acted_on(goal) == LEVEL and not _helps(goal)]
+    level = [name for name, goal in goals.items() if acted_on(goal) == LEVEL and not _helps(goal)]
+    level = [SEARCHES[name] for name in level if not predicts_from_features(goals[name])]
     lost = {name: acted_on(goal) for name, goal in goals.items() if acted_on(goal) in (WORSE, CANNOT_TELL)}
     lacks = [f"{SEARCHES[name]} ({word})" for name, word in lost.items()]
-    parts = ("An embedding also helps for", helps), ("It is as good, no better, for", level)
+    parts = ("An embedding also helps for", helps), ("An embedding is as good, no better, for", level)
     said = [f" {begin} {and_words(names)}." for begin, names in parts if names]
-    said += [" The own classifier of a method, which reads the features, predicts better."] * bool(own)
-    return "".join([*said, smaller, f" It is not shown to help for {and_words(lacks)}." if lacks else ""])
+    said += [smaller, f" An embedding is not shown to help for {and_words(lacks)}." if lacks else ""]
+    return "".join([*said, " The own classifier of a method, which reads the features, predicts better." * bool(own)])
 
 
 def _helps(goal: Mapping[str, Any]) -> bool:

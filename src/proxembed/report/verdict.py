@@ -36,6 +36,7 @@ from .plain_words import (
     Subject,
     above_whole,
     and_words,
+    entry_of,
     forest_words,
     headline,
     highest_words,
@@ -396,18 +397,10 @@ def judged_labels(summary: Mapping[str, Any]) -> str:
     return f"Means over labels are of at least {judged:,} of the {labels:,} labels: {others} too few rows in some fold"
 
 
-def _chosen_entry(summary: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The entry of the choice on the leaderboard; None of nested folds, which choose anew."""
-    chosen = summary.get("choice") or {}
-    own = (chosen.get("method"), chosen.get("k"))
-    entries = () if summary.get("nested") else summary.get("best", ())
-    return next((each for each in entries if (each["arm"], each["k"]) == own), None)
-
-
 def fold_gap(summary: Mapping[str, Any]) -> str:
     """Where the choice has another value on the test rows than on the folds, by more than other folds could explain."""
-    entry = _chosen_entry(summary)
-    if entry is None:
+    entry = entry_of(summary)
+    if entry is None or summary.get("nested"):
         return ""
     gaps = []
     for name in dict.fromkeys((summary["measures"][0], neighbor_measure(summary["measures"]))):
@@ -441,7 +434,7 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
         if (other := among.get("rival")) is not None:
-            whole += f"; {label(goal['rival'])} {number(other)}"
+            whole += f"; {label(goal['rival'])}, the rival above, {number(other)}"
         sentences.append(f"New rows among themselves: {whole}.")
     if other := goal.get("below_constant"):
         what = f"The best other map{TRIED * bool(goal['untried'])}"

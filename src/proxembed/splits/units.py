@@ -7,7 +7,7 @@ import numpy as np
 
 from proxembed.params import safe_repr
 from proxembed.tables.frames import coded
-from proxembed.targets.values import entries, missing_entries, unwrapped
+from proxembed.targets.values import missing_entries, object_array, unwrapped
 
 OWN_GROUP = "give every row a group; a row on its own has one of its own"
 OWN_TIME = "give every row a time or leave it out"
@@ -22,7 +22,8 @@ def checked_units(groups: Any, times: Any, n: int) -> tuple[Any, Any]:
 
 
 def _one_per_row(name: str, values: Any, n: int, remedy: str) -> np.ndarray:
-    values = entries(unwrapped(values)[0])
+    values = unwrapped(values)[0]
+    values = object_array(values) if isinstance(values, list | tuple) else np.asarray(values)
     if values.shape != (n,):
         raise ValueError(f"{name}={safe_repr(values)} must have one entry per row of X ({n}).")
     if (missing := missing_entries(values)).any():
@@ -40,10 +41,12 @@ def _codes_of_groups(groups: np.ndarray) -> np.ndarray:
 
 def _floats_of_times(times: np.ndarray) -> np.ndarray:
     try:
-        if times.dtype == object and hasattr(times[0], "isoformat"):
+        if times.dtype == object and all(hasattr(time, "total_seconds") for time in times):
+            times = np.array([time.total_seconds() for time in times])
+        elif times.dtype == object and all(hasattr(time, "isoformat") for time in times):
             times = np.array([np.datetime64(_without_zone(time), "us") for time in times])
         found = times.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(
             f"times holds {times[0]!r}; pass numbers, or dates such as pandas.to_datetime(times)."
         ) from error

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import RegressorTags
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from proxembed.classify.label_classifier import ExactMatch
 from proxembed.estimator.base import Estimator
@@ -32,6 +32,7 @@ from proxembed.params import SEED, Param, check_params, param, safe_repr, seed_o
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits, splits_of_present
 from proxembed.splits.units import checked_units
 from proxembed.tables import RawRows, TableRows
+from proxembed.tables.frames import frame_of
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
@@ -368,7 +369,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         """
         with learning(self, Exception):
             self._check()
-            groups = None if groups is None else checked_units(groups, None, _num_samples(X))[0]
+            X = frame_of(X)
+            groups = None if groups is None else checked_units(groups, None, np.shape(X)[0])[0]
             X, y, groups, present = self._present(X, y, groups, sample_weight)
             X = self._features(X, reset=True)
             labels = self._targets(X, y)

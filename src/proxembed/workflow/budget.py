@@ -84,7 +84,7 @@ def counted_arms(plan: Plan, arms: Sequence[Arm], rows: int) -> tuple[str, ...]:
     """The arms whose decisions for few labels are counted on the test rows, though the plan has cut them: the cheapest
     ones, as long as the fits on ``rows`` training rows that cuts are tuned on fit into what it leaves of the budget."""
     shape, left, found = plan.shape.rows(rows), plan.work - sum(plan.phases.values()), []
-    each = {arm.name: CUT_FOLDS * fit_work(arm.estimator, shape) for arm in arms}
+    each = {arm.name: plan.refits(arm.estimator) * fit_work(arm.estimator, shape) for arm in arms}
     for name in sorted(each, key=lambda name: each[name]):
         left -= each[name] + decision_work(rows, shape.c, USUAL_SIZE)
         found += [name] * (left >= 0)

@@ -42,10 +42,10 @@ class Cut:
     text: str
 
 
-def told_cuts(plan: Plan, run: Run, answered: bool = False) -> dict[str, Any]:
+def told_cuts(plan: Plan, run: Run) -> dict[str, Any]:
     """What was cut (``what``), a pair (verdicts, words) per line (``lines``), why (``why``), and how to cut nothing
-    (``undo``) by which ``command``; these are empty where there is nothing to say. ``answered``: as of ``cuts_of``."""
-    cuts = cuts_of(plan, answered)
+    (``undo``) by which ``command``; these are empty where there is nothing to say."""
+    cuts = cuts_of(plan)
     told: dict[str, Any] = {"lines": _lines(plan, cuts), "why": "", "undo": "", "command": ""}
     if not cuts:
         limit = f": the whole job fits into the budget of {_asked(plan)}" if plan.bounded else ""
@@ -102,14 +102,13 @@ def _forests_are_cut(plan: Plan) -> bool:
     return plan.cuts.forest < min(FOREST_ROWS, plan.cuts.rows or len(plan.split.train))
 
 
-def cuts_of(plan: Plan, answered: bool = False) -> list[Cut]:
-    """Everything that is missing or smaller, what matters most first. ``answered``: it is known how many of its answers
-    are wrong of the saved model, though the plan has cut decisions."""
+def cuts_of(plan: Plan) -> list[Cut]:
+    """Everything that is missing or smaller, what matters most first."""
     stopped = [Cut(STOPPED, f"the clock decided: {text}") for text in plan.by_clock]
     stopped += [Cut(FITTED, text) for text in plan.sampled_fit]
     tried = [*_rivals(plan), *_sizes(plan), *_searched(plan), *_chosen(plan)]
     stopped += [Cut(UNFINISHED, text) for text in plan.unfinished]
-    return [*tried, *_judged(plan), *_checked(plan), *_shown(plan, answered), *stopped]
+    return [*tried, *_judged(plan), *_checked(plan), *_shown(plan), *stopped]
 
 
 def _lines(plan: Plan, cuts: Sequence[Cut]) -> list[list[str]]:
@@ -227,14 +226,14 @@ def _checked(plan: Plan) -> list[Cut]:
     return [Cut(CHANCE, few)] * (plan.cuts.diagnosis < DIAGNOSIS)
 
 
-def _shown(plan: Plan, answered: bool) -> list[Cut]:
+def _shown(plan: Plan) -> list[Cut]:
     cuts, found = plan.cuts, []
     missing = "F1, Hamming loss and probabilities"
+    unanswered = "" if plan.answered else ", and how many answers of the chosen model are right"
     if not cuts.layouts:
         found.append("maps laid out from all components")
     if not plan.numbers and not cuts.decisions:
-        wrong = "" if answered else ", and how many of the answers of the saved model are right"
-        found.append(f"{missing} in the tables{wrong}")
+        found.append(f"{missing} in the tables, and thresholds of single labels{unanswered}")
     elif not plan.numbers and cuts.leading:
-        found.append(f"{missing}, except of all features and the leading method")
+        found.append(f"{missing}, except of all features and the leading method{unanswered}")
     return [Cut(SHOWN, text) for text in found]

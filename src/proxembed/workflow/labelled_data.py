@@ -13,7 +13,6 @@ from scipy.stats import rankdata
 from proxembed.blocks import RowBlocks, is_dask
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.dataset import with_spelling_notes
-from proxembed.data.errors import shorten
 from proxembed.data.large_table import takes as is_table
 from proxembed.data.readers.label_arrays import labels_of
 from proxembed.data.readers.table import read_table
@@ -34,7 +33,7 @@ from proxembed.study.candidates import component_sizes
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.axis import axis_of, axis_value
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
-from proxembed.tables.notes import few_notes
+from proxembed.tables.notes import few_notes, shorten
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import MANY_LABELS
 
@@ -128,22 +127,16 @@ def _in_memory(X: Any, y: Any, groups: Any, given: dict[str, Any]) -> Dataset:
     return frame_dataset(X, y, groups=groups, **given) if frame else _of_arrays(X, y, groups, **given)
 
 
-def _of_anndata(
-    X: Any,
-    y: Any,
-    groups: Any,
-    labels: Any = None,
-    targets: Any = None,
-    target_type: str | None = None,
-    **others: Any,
-) -> Dataset:
-    if y is not None or labels is targets is None or others:
-        given = "no labels are named" if labels is targets is None else f"{next(iter(others), 'y')} was passed"
+def _of_anndata(X: Any, y: Any, groups: Any, **columns: Any) -> Dataset:
+    others = [name for name in columns if name not in ("labels", "targets", "target_type")]
+    unnamed = columns.keys().isdisjoint(("labels", "targets"))
+    if y is not None or unnamed or others:
+        given = "no labels are named" if unnamed else f"{[*others, 'y'][0]} was passed"
         raise ValueError(
             f"X is AnnData, and {given}; name the columns of obs with labels, or with targets where they hold numbers."
         )
     named = groups if isinstance(groups, str) else None
-    return _grouped(from_anndata(X, labels or (), targets=targets or (), groups=named, target_type=target_type), groups)
+    return _grouped(from_anndata(X, groups=named, **columns), groups)
 
 
 def rows_in_order(X: Any, beside: Any, what: str) -> tuple[Any, tuple[str, ...]]:

@@ -38,10 +38,10 @@ from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
-from proxembed.report.answers import saved_entry
+from proxembed.report.answers import answers_words
 from proxembed.report.next_steps import Run
 from proxembed.report.plain_words import laid_out_words
-from proxembed.report.verdict import UNUSED, cut_lines, one_axis
+from proxembed.report.verdict import UNUSED, cut_lines, no_small_size, one_axis
 from proxembed.report.views import best_laid_out
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 from proxembed.tables.notes import LeftOut, counted
@@ -505,6 +505,7 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
     record = RunRecord(place, results, head, lambda: judged_summary(job, results), search=search_section(job))
+    job.plan.answered = bool(answers_words(record.summary))
     (name, method, k), predictor = choose_saved(job, results, record.summary)
     fitted_on = rows_of_model(options, dataset)
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
@@ -580,10 +581,11 @@ def run_of(job: Job) -> Run:
 def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
     """Add to the verdict what was cut, as ``cut`` and as the last lines of its text."""
     verdict = summary["verdict"]
-    verdict["cut"] = told_cuts(job.plan, run_of(job), bool((saved_entry(summary) or {}).get("decisions")))
+    verdict["cut"] = told_cuts(job.plan, run_of(job))
     verdict["unused"] = "; ".join(note for note in summary["dataset"].get("notes", ()) if isinstance(note, LeftOut))
-    if one_axis(summary):  # no rival weakens a verdict that is not there
-        verdict["cut"]["lines"] = [line for line in verdict["cut"]["lines"] if line[0] != "Map"]
+    # No cut weakens a verdict that is not there.
+    lacking = {"Map": one_axis(summary), "Compress": no_small_size(summary)}
+    verdict["cut"]["lines"] = [line for line in verdict["cut"]["lines"] if not lacking.get(line[0])]
     if verdict.get("laid_out"):
         verdict["cut"]["lines"].append(["Map", laid_out_words(verdict["goals"]["map"])])
     unused = [f"{UNUSED}: {verdict['unused']}."] * bool(verdict["unused"])

@@ -139,6 +139,7 @@ class Plan:
     leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
     outer: tuple[int, ...] = (1,)  # numbers of outer splits to choose from, the most first
     searching: WorkBudget | None = None  # what each search may do, once the first one has begun
+    answered: bool = False  # whether it is known how many answers of the chosen model are right
     later: float = 0.0  # forecast of all that was asked for, once the leaders are known
     _fits: dict[Any, tuple[Any, float]] = field(default_factory=dict, init=False, repr=False)
     _layouts: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
@@ -342,7 +343,7 @@ class Plan:
         leaders = compared_of(leaders, cuts)
         some = min(n, cuts.diagnosis)
         dear, shuffled = (max((self._fit(each, rows, cuts) for each in leaders), default=0.0) for rows in (n, some))
-        shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)
+        shown = max((self._fit(each, n, cuts) * (2 + self.refits(each, cuts)) for each in leaders), default=0.0)
         last = max((self._last_fit(each, cuts) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
         whole = last_work(self.shape.rows(self.fitted_rows))  # measured with OPLS, its fits for thresholds among it
@@ -379,7 +380,7 @@ class Plan:
             self._fits[key] = estimator, fit_work(capped, self.shape.rows(n))
         return self._fits[key][1]
 
-    def _refits(self, estimator: Any, cuts: Cuts | None = None) -> float:
+    def refits(self, estimator: Any, cuts: Cuts | None = None) -> float:
         """Fits that thresholds and probabilities take beside the one: those of inner folds, of two thirds of the rows.
         A method that predicts labels by models that have not seen the row has these by the one fit."""
         if cuts is not None and not cuts.decisions:
@@ -391,7 +392,7 @@ class Plan:
         n = self.fitted_rows
         if isinstance(estimator, Layout) and not self.numbers:
             return self._fit(estimator, n, cuts) + CUT_FOLDS * self._fit(estimator, cut_rows(estimator, n), cuts)
-        return self._fit(estimator, n, cuts) * (1 + self._refits(estimator))
+        return self._fit(estimator, n, cuts) * (1 + self.refits(estimator))
 
     def _fits_together(self, methods: Sequence[Any], cuts: Cuts, n: int) -> float:
         """Work of fits of methods on the same rows; one process keeps the latest, which the next may share. One that is
@@ -475,7 +476,7 @@ class Plan:
         shape, c = self.shape.rows(n), self.shape.c
         work = self._features(n, m) + decision_work(n, c, max(cuts.sizes)) * cuts.decisions
         tuned = leaders[: 1 if cuts.leading else None] if cuts.decisions else []
-        refitted = [each for each in tuned if self._refits(each)]
+        refitted = [each for each in tuned if self.refits(each)]
         work += self._fits_together(leaders, cuts, n) + TUNED * self._fits_together(refitted, cuts, n)
         for size in cuts.sizes:
             work += len(leaders) * readout_work(n, m, size, c) + len(tuned) * decision_work(n, c, size)

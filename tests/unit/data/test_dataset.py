@@ -306,5 +306,16 @@ def test_rows_that_are_no_numbers_are_refused(X, message):
         Dataset(X, [[1], [0]])
 
 
+@pytest.mark.parametrize("cells", [["1", "2"], [np.datetime64("2024-01-01", "ns"), np.timedelta64(1, "s")]])
+def test_an_array_of_objects_that_are_no_numbers_is_refused(cells):
+    with pytest.raises(DataError, match="type object; it must be a 2-D array of real numbers"):
+        Dataset(np.array(cells, dtype=object)[:, None], [[1], [0]])
+
+
+def test_equal_names_of_labels_are_refused():
+    with pytest.raises(DataError, match="'a'"):
+        Dataset(np.eye(2), pd.DataFrame([[1, 0], [0, 1]], columns=["a", "a"]))
+
+
 def test_an_array_of_objects_that_are_numbers_is_one_of_numbers():
     assert Dataset(np.array([[1, 2.5], [True, 0]], dtype=object), [[1], [0]]).X.tolist() == [[1.0, 2.5], [1.0, 0.0]]

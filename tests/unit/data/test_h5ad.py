@@ -78,6 +78,14 @@ def test_a_second_file_holds_the_test_rows(file, tmp_path, dense):
         read(tmp_path / "kinds.h5ad", "kind", test=file)
 
 
+def test_numbers_of_obs_are_targets(file, tmp_path):
+    adata = needed("anndata").read_h5ad(file)
+    adata.obs["age"] = np.arange(len(adata)) + 0.5
+    adata.write_h5ad(tmp_path / "aged.h5ad")
+    outputs = read(tmp_path / "aged.h5ad", targets="obs:age").outputs
+    assert np.asarray(outputs)[:, 0].tolist() == [0.5, 1.5, 2.5]
+
+
 def test_the_embedding_is_written_back(file, tmp_path):
     Z = np.arange(6.0).reshape(3, 2)
     write_embedding(file, tmp_path / "out.h5ad", Z)

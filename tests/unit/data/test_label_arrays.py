@@ -84,3 +84,47 @@ def test_columns_with_names_are_named_as_targets(tmp_path):
     (tmp_path / "t.csv").write_text("a,n\n" + "1.5,3\n" * 6)
     with pytest.raises(DataError, match=r"target_type='real' was given, but its columns have names; name .* targets"):
         read(tmp_path / "t.csv", columns=Columns(labels="n", target_type="real"))
+
+
+@pytest.mark.parametrize("form", ["npz", "npy"])
+def test_words_of_an_array_are_classes_that_no_comma_divides(tmp_path, form):
+    path, labels = saved(tmp_path, form, np.array(["sea, blue", "red", "", "red", "sea, blue", "red"]))
+    data = read(path, labels=labels)
+    assert data.label_names == ("red", "sea, blue") and data.unknown.toarray()[:, 0].tolist() == [0, 0, 1, 0, 0, 0]
+    path, labels = saved(tmp_path, form, np.array([["b"], ["a"], ["b"], ["a"], ["b"], ["a"]]))
+    data = read(path, labels=labels)
+    assert data.label_names == ("a", "b") and data.Y.toarray()[0].tolist() == [0, 1]
+    words = np.array([["lo", "red"], ["hi", "blue"], ["mid", "green"]] * 2)
+    path, labels = saved(tmp_path, form, words)
+    data = read(path, labels=labels)
+    assert [column.name for column in data.outputs.layout.columns] == ["y0", "y1"] and "y0" in data.notes[0]
+
+
+def test_a_name_of_one_column_of_classes_renames_no_class(tmp_path):
+    path, _ = saved(tmp_path, "npz", np.array(list("abcabc")), target_names=["kind"])
+    assert read(path).label_names == ("a", "b", "c")
+
+
+def test_what_does_not_fit_names_its_file_and_the_count(tmp_path):
+    path, _ = saved(tmp_path, "npz", np.arange(6) + 0.5, target_names=["a", "b"])
+    with pytest.raises(DataError, match=r"rows\.npz: 2 names for 1 column of numbers in Y; give one name per column"):
+        read(path)
+    path, _ = saved(tmp_path, "npz", np.array([0, 1, 2, 2, 1, 0]), label_names=["a", "b", "c"])
+    assert read(path).label_names == ("a", "b", "c")
+    with pytest.raises(DataError, match="3 names for 1 column of numbers"):
+        read(path, columns=Columns(target_type="real"))
+    path, _ = saved(tmp_path, "npz", np.arange(6))
+    many = np.arange(60)
+    np.savez(path, X=np.zeros((60, 2)), Y=many)
+    with pytest.raises(DataError, match=r"rows\.npz: label column 'y' holds 60"):
+        read(path)
+    path = tmp_path / "rows.svm"
+    path.write_text("1e999 1:1\n2 1:3\n")
+    with pytest.raises(DataError, match="infinite label"):
+        read(path)
+
+
+def test_words_for_empty_cells_are_values_beside_anndata():
+    obs = {"type": ["None", "drug"] * 3, "batch": ["NA", "b"] * 3}
+    data = from_anndata(SimpleNamespace(X=X, obs=obs, var_names=["g1", "g2"]), "type", groups="batch")
+    assert data.label_names == ("None", "drug") and data.unknown is None and len(set(data.groups)) == 2

@@ -76,7 +76,10 @@ def test_nan_in_Y_is_unknown(tmp_path):
         ({"X": X[:2], "Y": Y}, "X has 2 rows but Y has 3"),
         ({"X": X, "Y": [[1, 0], [-1, 1], [0, 1]]}, "-1 may mean negative or unknown"),
         ({"X": X, "Y": [1.5, np.inf, 2.0]}, "infinity in 1 row"),
-        ({"X": X, "Y": Y * 1.5, "target_names": ["a"]}, "there are 1 names of 2 columns of numbers in Y"),
+        (
+            {"X": X, "Y": Y * 1.5, "target_names": ["a"]},
+            "1 name for 2 columns of numbers in Y; give one",
+        ),
         ({"X": X, "Y": [0, 1, 5], "label_names": ["a", "b"]}, "the codes 0 to 1 of its 2 label_names"),
         ({"X": np.where(X == 2, np.inf, X), "Y": Y}, "NaN or infinite values"),
         ({"data": [1.0], "indices": [9], "indptr": [0, 1, 1, 1], "shape": [3, 2], "Y": Y}, "are not a CSR matrix"),

@@ -231,10 +231,11 @@ def test_what_does_not_predict_names_what_does():
         _ = FDA().forecast
 
 
+@pytest.mark.parametrize("kind", ["real", {0: "real"}], ids=str)
 @pytest.mark.parametrize("cls", [OPLS, PLS])
-def test_a_method_that_is_set_to_numbers_is_cross_validated(cls):
+def test_a_method_that_is_set_to_numbers_is_cross_validated(cls, kind):
     """cross_val_predict asks for ``predict`` before it fits."""
-    method = cls(target_type="real")
+    method = cls(target_type=kind)
     found = cross_val_predict(method, X, Y, cv=3)
     expected = np.vstack([cls().fit(X[train], Y[train]).predict(X[test]) for train, test in KFold(3).split(X)])
     np.testing.assert_array_equal(found, expected)

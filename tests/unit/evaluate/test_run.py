@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.rivals.linear import LogisticScores
 from proxembed.evaluate.run import Protocol, run
+from proxembed.evaluate.scoring import decided_counts
 from proxembed.measures.calibration import brier_score, calibrated, probabilities_of
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import (
@@ -367,6 +369,14 @@ def test_cuts_of_a_supervised_embedding_come_from_rows_that_it_has_not_seen(data
     found = {row["measure"]: row["value"] for row in results.rows if row["arm"] == "OPLS" and row["fold"] == "1"}
     assert found["Hamming loss"] == pytest.approx(expected) and found["log-loss"] == pytest.approx(loss)
     assert abs(log_loss(truth, probabilities_of(S, calibrated(seen, Y)))[0] - loss) > 1e-3  # the check above can fail
+
+
+def test_of_classes_the_most_probable_one_is_the_decision(dataset):
+    part = SimpleNamespace(of_classes=True, known_held_out=None, weights_held_out=None)
+    part.Y_held_out = np.eye(3)[[0, 1, 2, 2]]
+    probabilities = np.array([[0.4, 0.3, 0.3], [0.5, 0.3, 0.2], [0.1, 0.3, 0.6], [0.4, 0.3, 0.3]])
+    for counts in decided_counts(part, np.zeros((4, 3)), probabilities):
+        assert counts[1, 1].tolist() == [1, 0, 1] and counts[0, 1].tolist() == [2, 0, 0]
 
 
 def test_decisions_that_are_not_asked_for_are_counted_of_few_labels_where_they_take_no_refit(dataset):

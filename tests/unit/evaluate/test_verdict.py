@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtr
 
+from proxembed.evaluate.results import Results
 from proxembed.evaluate.verdict import (
     BETTER,
     CANNOT_TELL,
@@ -14,6 +15,7 @@ from proxembed.evaluate.verdict import (
     FoldGains,
     Margins,
     corrected,
+    decisions_of,
     feature_count,
     judge,
     loss_margin,
@@ -159,6 +161,21 @@ def test_a_method_that_predicts_from_the_features_compresses_nothing():
     found = goals(own, entry("OPLS", 5, near=0.5, ap=0.5))
     assert (found["predict"]["arm"], found["predict"]["reads_features"]) == ("TargetSpace", True)
     assert found["compress"]["arm"] == "OPLS" and "compress" not in goals(own)
+
+
+def test_decisions_of_nested_folds_are_the_mean_over_the_repeats_and_those_of_many_labels_one():
+    results = Results("data", {}, folds={name: {} for name in ("1.1", "1.2", "2.1", "2.2")})
+    results.repeats = [["1.1", "1.2"], ["2.1", "2.2"]]
+    each = np.arange(16.0).reshape(2, 2, 2, 2)
+    for times, name in enumerate(results.folds, 1):
+        results.decisions["a", 2, name] = times * each
+    assert np.array_equal(decisions_of(results, ("a", 2)), 10 * each / 2)
+    many = np.arange(40.0).reshape(2, 2, 2, 5)
+    for name in results.folds:
+        results.decisions["b", 2, name] = many
+    assert np.array_equal(decisions_of(results, ("b", 2)), 2 * many.sum(axis=-1, keepdims=True))
+    del results.decisions["a", 2, "2.1"]
+    assert decisions_of(results, ("a", 2)) is None
 
 
 def test_both_measures_must_be_kept():

@@ -587,6 +587,10 @@ def test_a_score_by_label_values_takes_known_labels_of_the_fit_one_per_row():
         (words[:1], r"y has shape \(1,\); give one label for each of the 40 rows"),
         (np.column_stack([words, words]), r"y has shape \(40, 2\); give one label for each"),
         (words == "yes", "y holds none of the labels of the model, no, yes; give labels as those of the fit"),
+        ([None] * 40, "y has no known label"),
     ):
         with pytest.raises(ValueError, match=message):
             model.score(X, y)
+    with pytest.raises(ValueError, match="sample_weight is 0 in every row with a known label"):
+        model.score(X, hidden, sample_weight=np.arange(40) < 10)
+    assert model.score(X, ["perhaps"] * 40) == 0.0, "classes that the fit has not seen"

@@ -161,9 +161,9 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     assert kept["command"].endswith("--goal predict --keep-rival 'label lookup' -o 'a b-label-lookup'")
     near = told_together({"predict": BETTER, "neighbours": BETTER}, measure="Jaccard@10 (cosine kNN)")["neighbours"]
     assert near["command_note"] == (
-        "It writes five numbers per row, and a constant that belongs to them, to NEW-embedding.npz. Run it on the rows "
-        "to search among, too, such as 'my data.csv': the neighbours of a new row are those of largest cosine, as they "
-        "are judged here."
+        "It writes five numbers per row to NEW-embedding.npz, and after them the constant that completes them for "
+        "cosines. Run it on the rows to search among, too, such as 'my data.csv': the neighbours of a new row are "
+        "those of largest cosine, as they are judged here."
     )
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
@@ -216,16 +216,12 @@ def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get
     )
     assert "which has" not in clause("predict", BETTER, ("TargetSpace", 2), best=scored)
     above = {**judged, "best": [scored[0] | {"scores": {AP: {"test": 0.77}}}]}
-    assert clause("predict", BETTER, ("TargetSpace", 2), **above).endswith(
-        "which has 0.770, no less, and so serves here, too."
-    )
-    alone = {
-        "map": goal_of("map", BETTER) | {"base": {"arm": "the same answer for every row", "value": 0.3, "k": None}}
-    }
+    assert clause("predict", BETTER, ("TargetSpace", 2), **above).endswith("which has 0.770.")
+    flat = {"map": goal_of("map", BETTER) | {"base": {"arm": "the same answer for every row", "value": 0.3, "k": None}}}
     facts = {"dataset": {"d": 72}, "choice": {"method": "TargetSpace", "k": 9}, **above}
-    facts["best"] = [scored[0] | {"k": 9, "scores": {alone["map"]["measure"]: {"test": 0.99}}}]
-    with_next_steps(alone, facts, RUN)
-    assert "serves here" not in alone["map"]["not_saved"], "nine numbers are no map"
+    facts["best"] = [scored[0] | {"k": 9, "scores": {flat["map"]["measure"]: {"test": 0.99}}}]
+    with_next_steps(flat, facts, RUN)
+    assert "which has" not in flat["map"]["not_saved"], "nine numbers are no map"
     keeps = "(TargetSpace at k = 2), which keeps 107 % of the average precision of the features."
     shares = {AP: {"share": 1.0, "interval": (0.9, 1.1), "base": 0.7}}
     assert clause("compress", LEVEL, ("TargetSpace", 2), shares=shares, **judged).endswith(keeps)

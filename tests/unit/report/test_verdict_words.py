@@ -335,8 +335,8 @@ def test_how_many_rows_with_a_label_the_saved_model_finds_is_said_with_its_false
     verdict = worded(decided([CUT], [HALF]))["verdict"]
     assert verdict["goals"]["predict"]["answers"] == verdict["answers"] and verdict["answers"] in verdict["text"]
     assert verdict["answers"] == (
-        "On the test rows the saved model finds 100 of 130 rows with “churned” (sensitivity 77 %), with 70 false "
-        "alarms among 470 others (specificity 85 %); with --cut 0.5 it finds 20 (15 %), with 10 false alarms "
+        "On the test rows the model of the training rows finds 100 of 130 rows with “churned” (sensitivity 77 %), with "
+        "70 false alarms among 470 others (specificity 85 %); with --cut 0.5 it finds 20 (15 %), with 10 false alarms "
         "(specificity 98 %). Of all answers on these rows 17 % are wrong (20 % with --cut 0.5); always “no” "
         "would be wrong in 22 %."
     )
@@ -356,16 +356,16 @@ def test_few_labels_are_named_one_by_one_and_many_are_counted_together():
     assert two.endswith("; to predict no label would be wrong in 22 %.")
     counts = tuple((name, 20) for name in "abcdefg")
     many = worded(decided([CUT], [HALF], counts))["verdict"]["answers"]
-    assert "finds 100 of 130 rows with a label (each row counts once per label) (sensitivity 77 %)" in many
+    assert "finds 100 of the 130 labels of these rows (sensitivity 77 %)" in many
 
 
 def test_of_two_classes_the_rarer_one_is_found_and_classes_have_no_cut():
     other = [[CUT[1][1], CUT[1][0]], [CUT[0][1], CUT[0][0]]]
     two = worded(decided([other, CUT], None, (("benign", 470), ("malignant", 130)), single_label=True))
     assert two["verdict"]["answers"] == (
-        "On the test rows the saved model finds 100 of 130 rows with “malignant” (sensitivity 77 %), with 70 false "
-        "alarms among 470 others (specificity 85 %). Of all answers on these rows 17 % are wrong; always “benign” "
-        "would be wrong in 22 %."
+        "On the test rows the model of the training rows finds 100 of 130 rows with “malignant” (sensitivity 77 %), "
+        "with 70 false alarms among 470 others (specificity 85 %). Of all answers on these rows 17 % are wrong; always "
+        "“benign” would be wrong in 22 %."
     )
     three = decided([CUT] * 3, None, (("a", 1), ("b", 1), ("c", 1)), single_label=True)
     assert not worded(three)["verdict"]["answers"]

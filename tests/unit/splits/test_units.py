@@ -1,5 +1,7 @@
 """Groups and times of any type, and rows without one."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -29,8 +31,9 @@ def test_dates_are_times_in_their_order(times):
         pd.Categorical(list("aabbbc")),
         pl.Series(list("aabbbc")),
         [1, 1, "1", "1", "1", 2],
+        pd.Series([("a", 1)] * 2 + [("a", 2)] * 3 + [("b", 1)]),
     ],
-    ids=["numbers", "words", "categories", "polars", "mixed"],
+    ids=["numbers", "words", "categories", "polars", "mixed", "pairs"],
 )
 def test_groups_of_any_type_are_codes(groups):
     assert checked_units(groups, None, 6)[0].tolist() == [0, 0, 1, 1, 1, 2]
@@ -44,6 +47,16 @@ def test_rows_without_a_group_or_time_are_refused(empty):
         checked_units(None, pd.Series([1.0, 2.0, empty, 4.0], dtype=object), 4)
     with pytest.raises(ValueError, match="times holds NaT in row 2; give every row a time or leave it out"):
         checked_units(None, pd.Series(WHEN).mask(np.arange(6) == 2), 6)
+
+
+def test_durations_are_times_and_a_date_among_numbers_is_refused():
+    spans = [datetime.timedelta(hours=hours) for hours in (1, 3)]
+    assert checked_units(None, spans, 2)[1].tolist() == [3600.0, 10800.0]
+    for times in ([datetime.date(2024, 1, 1), 2], [datetime.time(1, tzinfo=datetime.UTC)] * 2):
+        with pytest.raises(ValueError, match="times holds .*; pass numbers, or dates such as pandas"):
+            checked_units(None, times, 2)
+    with pytest.raises(ValueError, match="groups=.* must have one entry per row of X"):
+        checked_units({"a", "b"}, None, 2)
 
 
 def test_texts_are_no_times():

@@ -6,6 +6,7 @@ import warnings
 from types import SimpleNamespace
 
 import numpy as np
+import polars
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -309,6 +310,7 @@ def test_groups_are_never_parted(made, monkeypatch):
     named = np.array(list("abcdefghijklmno"), dtype=object)[groups]
     EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=named)
     assert all(np.array_equal(one[0], other[0]) for one, other in zip(kept[:5], kept[5:], strict=True))
+    EmbeddingSearch(["opls"], max_trials=1).fit(polars.DataFrame(made[0]).lazy(), made[1], groups=groups)
     with pytest.raises(ValueError, match="groups holds None in row 0; give every row a group"):
         EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=np.where(groups, named, None))
 

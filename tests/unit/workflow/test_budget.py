@@ -53,6 +53,7 @@ def test_seconds_are_work_by_the_speed_and_work_goes_before_seconds():
 def test_decisions_of_few_labels_are_counted_of_the_cheapest_arms_that_fit(monkeypatch, labels, work, counted):
     monkeypatch.setattr(module, "decision_work", lambda *given: 0.0)
     plan = SimpleNamespace(shape=Shape(2000, 3, 3, labels), phases={"search": 4.0, "last fit and page": 1.0}, work=work)
+    plan.refits = lambda method: 3
     arms = Arm("kernels", Kernelized(OPLS(), n_prototypes=100)), Arm("OPLS", OPLS())
     assert counted_arms(plan, arms, 2000) == counted
 

@@ -266,14 +266,16 @@ def test_the_decisions_of_few_labels_are_counted_where_the_plan_has_cut_them_and
     X = rng.normal(size=(600, 8))
     given = X, X[:, 0] + rng.normal(size=600) > 1
     quick = QUICK | {"methods": "opls", "max_trials": 1, "max_work": 2}
-    texts = []
+    texts, wrong = [], ", and how many answers of the chosen model are right"
     for room in (False, True):
         monkeypatch.setattr(main_job, "counted_arms", lambda *each, room=room: ("OPLS",) * room)
-        verdict = proxembed.search(*given, **quick).verdict
+        found = proxembed.search(*given, **quick).record
+        verdict = found["summary"]["verdict"]
         assert ("rows with “y” (sensitivity" in verdict["answers"]) == room
         texts.append(next(text for goal, text in verdict["cut"]["lines"] if goal == "No verdict"))
-    wrong = ", and how many of the answers of the saved model are right"
-    assert f"F1, Hamming loss and probabilities in the tables{wrong}" in texts[0] and wrong not in texts[1]
+        assert any(wrong in text for text in found["search"]["budget"]["cuts"]) != room, "the record says the same"
+    told = f"F1, Hamming loss and probabilities in the tables, and thresholds of single labels{wrong}"
+    assert told in texts[0] and wrong not in texts[1]
 
 
 def test_a_column_left_out_by_a_guess_is_named_and_is_not_among_what_was_cut(tmp_path):

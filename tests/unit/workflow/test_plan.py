@@ -399,9 +399,9 @@ def test_drawn_configurations_wait_for_shuffles_maps_folds_and_sizes(every_rival
 def test_a_method_that_predicts_labels_takes_no_more_fits_for_its_thresholds():
     found = planned(1e7, n=1000)
     space, other = proxembed.TargetSpace(), proxembed.OPLS()
-    assert [found._refits(each) for each in (space, other)] == [0, 2] and found._refits(other, found.cuts) == 2
-    assert found._refits(other, replace(found.cuts, decisions=False)) == 0
-    assert replace(found, grouped=True)._refits(space) == 2
+    assert [found.refits(each) for each in (space, other)] == [0, 2] and found.refits(other, found.cuts) == 2
+    assert found.refits(other, replace(found.cuts, decisions=False)) == 0
+    assert replace(found, grouped=True).refits(space) == 2
 
 
 def test_the_last_fit_counts_what_it_takes_beyond_that_of_opls_with_which_it_was_measured():

@@ -94,7 +94,8 @@ def read(
         Test file of the same format, features and labels; not for npz, which holds its own split, npy and h5ad.
     columns : Columns, optional
         Tables, dense ARFF, h5ad, and the label table of npy: which columns hold labels, text, ids, groups, time, or are
-        left out.
+        left out. npz, npy and svmlight take ``target_type`` alone: fractions there are numbers, and so are several
+        columns with more than 0 and 1.
     targets : str or sequence of str, optional
         The same as ``columns.targets``: columns of numbers to predict.
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.arff_header import QUOTED, Attribute, Header, read_header, tokens, unquote
 from proxembed.data.readers.columns import Columns, required, truth
 from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
@@ -28,6 +28,7 @@ from proxembed.data.readers.table_file import TableFile, table_of_columns
 from proxembed.data.readers.text_layout import FileLayout
 from proxembed.data.unpacking import decode, opened, plain_name
 from proxembed.tables.cells import truth_words
+from proxembed.tables.notes import shorten
 from proxembed.tables.quantities import NUMBER
 
 COUNT = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)

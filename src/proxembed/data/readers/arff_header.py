@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.unpacking import decode
 from proxembed.tables.cells import truth_words
+from proxembed.tables.notes import shorten
 from proxembed.tables.quantities import NUMBER
 
 QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""

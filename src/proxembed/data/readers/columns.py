@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import class_name
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.params import declared, first_fault, param, with_parameters
 from proxembed.tables.cells import MISSING, TRUTHS
 from proxembed.tables.column import is_missing
 from proxembed.tables.dates import seconds as date_seconds
+from proxembed.tables.notes import shorten
 from proxembed.tables.quantities import NUMBER
 
 SHOWN_COLUMNS, SHOWN_LAST, SHOWN_NEAR, SHOWN_MISSING = 8, 3, 3, 5

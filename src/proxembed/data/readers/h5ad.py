@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns, required, resolve
 from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
 from proxembed.data.unpacking import check_exists, most_unpacked, too_large
+from proxembed.tables.notes import shorten
 
 TAKEN = ("labels", "targets", "groups", "target_type")  # of Columns
 OF_OBS = "obs:"  # which may stand before a name

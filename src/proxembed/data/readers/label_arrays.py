@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError
@@ -17,6 +19,7 @@ from proxembed.data.readers.table_labels import FrameFile, LabelColumns, read_la
 from proxembed.data.readers.table_outputs import table_outputs, target_readings
 from proxembed.tables.cells import is_empty
 from proxembed.tables.frames import frame_of, is_frame, named_columns
+from proxembed.tables.notes import counted
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import InfiniteCells, read_targets
@@ -26,42 +29,62 @@ from proxembed.targets.values import entries, unwrapped
 def labels_of(y: Any, target_type: Any = None, separator: str | None = None, empty: str | None = None) -> LabelColumns:
     """The labels in y by the rules that hold for the label columns of a table; or numbers, if its values or
     ``target_type`` say so."""
-    said = target_type == "real" or isinstance(target_type, Mapping)
-    if said and isinstance(found := read_targets(y, target_type), Outputs):
-        return LabelColumns.of_outputs(found)
-    word = None if said else target_type
-    if (numbers := _numbers_in(y, word)) is not None:
-        return LabelColumns.of_outputs(numbers)
-    named = label_columns(y)
-    if named is None:
-        matrix = LabelMatrix.of(y)
-        unknown = sparse.csc_array(matrix.Y.shape, dtype=bool) if matrix.unknown is None else matrix.unknown
-        return LabelColumns(tuple(map(str, matrix.classes_)), matrix.Y, unknown)
-    file = FrameFile(named, "y")
+    if (found := _without_columns(y, target_type)) is not None:
+        return found
+    file = FrameFile(label_columns(y), "y")
     cells = {name: file.cells(name) for name in file.names}
-    labels = read_labels([(file, cells)], separator, empty, word)[0]
+    labels = read_labels([(file, cells)], separator, empty, _word(target_type))[0]
     return replace(labels, columns=tuple((name, first_cell(cells[name])) for name in file.names))
 
 
-def labels_of_array(Y: Any, names: Sequence[str] | None, target_type: str | None) -> LabelColumns:
-    """The labels or numbers in the array of a file, under these names; numbers without names are y, or y0, y1, ...
-    A DataError for what cannot be read."""
+def labels_of_array(Y: NDArray[Any], names: Sequence[str] | None, target_type: str | None, path: Path) -> LabelColumns:
+    """The labels or numbers in the array of a file, under these names; those without names are y, or y0, y1, ..., and
+    the columns of an indicator label0, label1, ... A DataError for what cannot be read."""
+    given = None if names is None else [str(name) for name in names]
     try:
-        found = labels_of(Y, target_type)
-    except DataError:
-        raise
+        found, cells = _without_columns(Y, target_type), label_columns(Y) or {}
     except ValueError as error:
-        raise DataError(str(error)) from error
-    if found.outputs is None:
-        return found if names is None else replace(found, names=tuple(names))
-    layout = found.outputs.layout
-    if names is None:
-        names = ["y"] if len(layout.columns) == 1 else [f"y{j}" for j in range(len(layout.columns))]
-    if len(names) != len(layout.columns):
-        count = f"{len(layout.columns)} column{'s' * (len(layout.columns) != 1)}"
-        raise DataError(f"there are {len(names)} names of {count} of numbers in Y; give each a name.")
-    columns = tuple(replace(column, name=str(name)) for column, name in zip(layout.columns, names, strict=True))
-    return LabelColumns.of_outputs(replace(found.outputs, layout=replace(layout, columns=columns)), found.notes)
+        raise error if isinstance(error, DataError) else DataError(str(error)) from error
+    if found is None:
+        if len(cells) > 1:
+            cells = dict(zip(_names_of(given, len(cells), "classes"), cells.values(), strict=True))
+        file = FrameFile(cells, str(path))
+        found = labels_beside(file, Roles(file.names, ()), _word(target_type))
+        return replace(found, names=tuple(given)) if given and len(found.names) == len(given) == 1 else found
+    if (outputs := found.outputs) is None:
+        return replace(found, names=tuple(given or (f"label{j}" for j in range(found.Y.shape[1]))))
+    columns = outputs.layout.columns
+    named = zip(columns, _names_of(given, len(columns), "numbers"), strict=True)
+    layout = replace(outputs.layout, columns=tuple(replace(column, name=name) for column, name in named))
+    return LabelColumns.of_outputs(replace(outputs, layout=layout), found.notes)
+
+
+def _names_of(given: list[str] | None, size: int, what: str) -> list[str]:
+    """The names of columns of an array."""
+    names = (["y"] if size == 1 else [f"y{j}" for j in range(size)]) if given is None else given
+    if len(names) != size:
+        counts = f"{counted(len(names), 'name')} for {counted(size, 'column')} of {what}"
+        raise DataError(f"{counts} in Y; give one name per column.")
+    return names
+
+
+def _word(target_type: Any) -> str | None:
+    """The word of label columns in what is said of y; that y holds numbers is none."""
+    return None if target_type == "real" or isinstance(target_type, Mapping) else target_type
+
+
+def _without_columns(y: Any, target_type: Any) -> LabelColumns | None:
+    """y as numbers, if its values or ``target_type`` say so, or as an indicator; None for columns of label cells."""
+    said = _word(target_type) != target_type
+    if said and isinstance(found := read_targets(y, target_type), Outputs):
+        return LabelColumns.of_outputs(found)
+    if (numbers := _numbers_in(y, _word(target_type))) is not None:
+        return LabelColumns.of_outputs(numbers)
+    if label_columns(y) is not None:
+        return None
+    matrix = LabelMatrix.of(y)
+    unknown = sparse.csc_array(matrix.Y.shape, dtype=bool) if matrix.unknown is None else matrix.unknown
+    return LabelColumns(tuple(map(str, matrix.classes_)), matrix.Y, unknown)
 
 
 def labels_beside(file: FrameFile, roles: Roles, target_type: str | None) -> LabelColumns:

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix, class_name, one_hot
-from proxembed.data.errors import DataError, numpy_error_text, shorten
+from proxembed.data.errors import DataError, numpy_error_text
 from proxembed.data.readers.columns import Columns, required
 from proxembed.data.readers.label_arrays import labels_of_array
 from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_names, numbered, source_by_name
 from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.readers.table import Table, beside
 from proxembed.data.unpacking import check_array, check_arrays, is_packed, most_unpacked, opened, plain_name
+from proxembed.tables.notes import shorten
 
 LABEL_FILES = "a CSV or Parquet table, or a .npy file of classes, 0 and 1, or numbers (NaN where unknown)"
 CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -148,17 +149,16 @@ def _labelled(X: NDArray[np.floating], file: Path, name: str, target_type: str |
         reason = f"it has shape {Y.shape}, but there are {X.shape[0]} vectors"
         raise DataError.at(file, None, reason, "give the labels of each vector, in the same order")
     try:
-        return _dataset(X, Y, None, target_type, name=name)
+        return _dataset(X, Y, None, target_type, file, name=name)
     except DataError as error:
         raise error.of_file(file) from error
 
 
-def _dataset(X: Matrix, Y: NDArray[Any], names: Any, target_type: str | None, **fields: Any) -> Dataset:
+def _dataset(X: Matrix, Y: NDArray[Any], names: Any, target_type: str | None, path: Path, **fields: Any) -> Dataset:
     """The data set of features and of the labels or numbers in an array, whose columns have these names."""
-    found = labels_of_array(Y, names, target_type)
-    label_names: Any = None if names is None and Y.ndim == 2 else found.names  # None: numbered
+    found = labels_of_array(Y, names, target_type, path)
     fields |= {"unknown": found.unknown, "values": found.values, "outputs": found.outputs, "notes": found.notes}
-    return Dataset(X, found.Y, label_names=label_names, **fields)
+    return Dataset(X, found.Y, label_names=found.names, **fields)
 
 
 class Npz(Reader):
@@ -250,11 +250,12 @@ def _data_of_arrays(arrays: dict[str, NDArray[Any]], path: Path, target_type: st
     licence = arrays.get("licence")
     fields: dict[str, Any] = {key: arrays.get(key) for key in ("feature_names", "train_idx", "test_idx")}
     fields |= {"name": path.name.removesuffix(".npz"), "licence": None if licence is None else str(licence)}
-    if Y.ndim == 1 and ("classes" in arrays or names is not None and len(names) > 1):
+    codes = Y.ndim == 1 and ("classes" in arrays or names is not None and len(names) > 1)
+    if codes and target_type != "real" and not (Y.dtype.kind == "f" and (Y % 1 > 0).any()):
         Y, names = _from_codes(Y, names, arrays.get("classes"))
         data = Dataset(X, Y, label_names=names, **fields)
     else:
-        data = _dataset(X, Y, names, target_type, **fields)
+        data = _dataset(X, Y, names, target_type, path, **fields)
     return replace(data, source=source_by_name("npz", data)) if "feature_names" in arrays else data
 
 

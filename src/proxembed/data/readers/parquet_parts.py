@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.unpacking import opened
+from proxembed.tables.notes import shorten
 
 SUFFIXES = (".parquet", ".pq")
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.text_layout import csv_line
 from proxembed.data.unpacking import most_unpacked, opened, too_large
+from proxembed.tables.notes import shorten
 
 SUFFIXES = (".xlsx", ".xlsm")
 ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")  # which formulas give

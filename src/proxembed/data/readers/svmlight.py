@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, class_name
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.label_arrays import labels_of_array
 from proxembed.data.readers.reader import SAME_COLUMNS, Labels, NamedRows, Reader, width
 from proxembed.data.unpacking import opened
+from proxembed.tables.notes import shorten
 from proxembed.tables.quantities import NUMBER
 
 MAX_FEATURES = 10_000_000
@@ -53,8 +54,10 @@ class Svmlight(Reader):
         if test is not None:
             _refuse_other_base(test, *used)
         flat = np.array([label for row in ids for label in row], dtype=np.float64)
-        if X.shape[1] <= start or not flat.size or not (np.isfinite(X.data).all() and np.isfinite(flat).all()):
+        if X.shape[1] <= start or not flat.size or not np.isfinite(X.data).all():
             raise _fault(paths, "it holds no label or no feature")
+        if not np.isfinite(flat).all():
+            raise _fault(paths, "it holds an infinite label")
         n = len(parts[1])
         fields: dict[str, Any] = {"name": path.name.split(".")[0]}
         fields["feature_names"] = [str(j) for j in range(start, X.shape[1])]
@@ -62,7 +65,7 @@ class Svmlight(Reader):
         if columns.target_type == "real" or (flat != np.floor(flat)).any():
             if any(len(row) != 1 for row in ids):
                 raise _fault(paths, "it holds numbers, and rows without one or with several")
-            numbers = labels_of_array(flat, None, "real")
+            numbers = labels_of_array(flat, None, "real", path)
             return Dataset(X[:, start:], numbers.Y, outputs=numbers.outputs, **fields)
         classes, codes = np.unique(flat, return_inverse=True)
         owner = np.repeat(np.arange(len(ids)), [len(row) for row in ids])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
-from proxembed.data.errors import DataError, Fault, TableFaults, UnlabelledTable, shorten
+from proxembed.data.errors import DataError, Fault, TableFaults, UnlabelledTable
 from proxembed.data.readers import sheets, typed_files
 from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, is_number, name_of, required, resolve, seconds
 from proxembed.data.readers.parquet_parts import SUFFIXES
@@ -52,7 +52,7 @@ from proxembed.tables.axis import axis_of, axis_value
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.identifiers import code_name, group_codes, identifier_name
-from proxembed.tables.notes import LeftOut, few_names, few_notes
+from proxembed.tables.notes import LeftOut, few_names, few_notes, shorten
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, holds_missing_code, unseen_notes
 from proxembed.targets.output_totals import stacked_outputs

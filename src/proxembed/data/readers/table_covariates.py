@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Cells, Columns, matched, resolve
 from proxembed.data.readers.table_file import open_table
 from proxembed.data.readers.text_layout import FileLayout
 from proxembed.tables import read_columns
 from proxembed.tables.cells import MISSING
+from proxembed.tables.notes import shorten
 
 
 def covariate_names(path: Path, columns: Columns, asked: Sequence[str]) -> tuple[str, ...]:

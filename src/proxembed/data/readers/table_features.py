@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import Matrix
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Cells, Columns, Roles, resolve
 from proxembed.data.readers.table_file import Block, PartsOfTable, TableFile
 from proxembed.tables import Owners, Reading, owners, read_columns
@@ -24,7 +24,7 @@ from proxembed.tables.identifiers import (
     says_which_row,
     settles,
 )
-from proxembed.tables.notes import LeftOut, Spelled, few_notes, row_numbers_note
+from proxembed.tables.notes import LeftOut, Spelled, few_notes, row_numbers_note, shorten
 from proxembed.tables.reading import entities_of
 
 GROWTH = 1.25

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers import sheets, typed_files
 from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts, PickedRows
@@ -50,6 +50,7 @@ from proxembed.data.readers.typed_files import typed_rows
 from proxembed.data.unpacking import decode, most_unpacked, opened, plain_name, too_large
 from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING
+from proxembed.tables.notes import shorten
 
 BLOCK_VALUES, PART_VALUES = 1 << 20, 1 << 23  # of a block: of a whole reading, and of one in parts
 MOST_WORKERS = 8

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.errors import DataError, Option, shorten
+from proxembed.data.errors import DataError, Option
 from proxembed.data.readers.columns import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.axis import axis_of, axis_value
@@ -22,7 +22,7 @@ from proxembed.tables.dates import clock_style, date_style
 from proxembed.tables.frames import Coded, FrameColumn, named_columns
 from proxembed.tables.identifiers import says_which_row
 from proxembed.tables.lists import listed
-from proxembed.tables.notes import few_names
+from proxembed.tables.notes import few_names, shorten
 from proxembed.tables.quantities import ANY_GROUPS, LEADING_ZERO, NumberWords
 from proxembed.targets.outputs import Column as OutputColumn
 from proxembed.targets.outputs import Outputs, outputs_of
@@ -656,13 +656,14 @@ class FrameBlock:
 
 
 class FrameFile:
-    """A DataFrame without its index, or a mapping of names to columns, with the interface of a table file."""
+    """A DataFrame without its index, or a mapping of names to columns, with the interface of a table file. ``missing``:
+    the words for empty cells of columns with another purpose than features."""
 
     typed = True
     row_names: str | None = None
 
-    def __init__(self, frame: Any, title: str = "X") -> None:
-        self.path = Path(title)
+    def __init__(self, frame: Any, title: str = "X", missing: Collection[str] = MISSING) -> None:
+        self.path, self._missing = Path(title), missing
         given = named_columns(frame, title)
         self.names = tuple(given)
         self.columns = {name: FrameColumn(cells) for name, cells in given.items()}
@@ -686,6 +687,6 @@ class FrameFile:
 
     def cells(self, name: str) -> Cells:
         """The cells of a column with another purpose."""
-        cells = Cells(MISSING)
+        cells = Cells(self._missing)
         cells.add(*self.columns[name].coded)
         return cells

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.errors import DataError, Fault, TableFaults, shorten
+from proxembed.data.errors import DataError, Fault, TableFaults
 from proxembed.data.readers.columns import Cells, Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.data.readers.table_labels import LabelColumns, class_output, label_sets
 from proxembed.tables import CellError, Reading, read_columns
-from proxembed.tables.notes import few_names, few_notes
+from proxembed.tables.notes import few_names, few_notes, shorten
 from proxembed.targets.outputs import Column, Outputs, output_words, outputs_of
 
 FilePart = tuple[TableFile, dict[str, Cells]]

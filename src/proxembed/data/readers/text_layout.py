@@ -12,11 +12,12 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.unpacking import most_unpacked, opened
 from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
+from proxembed.tables.notes import shorten
 from proxembed.tables.quantities import GROUPED, NUMBER, SIMPLE
 
 BLOCK_BYTES = 1 << 21

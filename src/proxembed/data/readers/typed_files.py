@@ -13,9 +13,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from proxembed.data.errors import DataError, shorten
+from proxembed.data.errors import DataError
 from proxembed.data.readers.arrow_sizes import unpacked_sizes
 from proxembed.data.unpacking import most_unpacked, opened, plain_name, too_large
+from proxembed.tables.notes import shorten
 
 ARROW, JSON = (".feather", ".arrow"), (".jsonl", ".ndjson", ".json")
 SUFFIXES = (*ARROW, *JSON)
