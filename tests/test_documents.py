@@ -120,20 +120,25 @@ def test_named_estimators_can_be_built():
 
 
 def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
-    """With one method and budgets of 1, on a part of the rows; tests/slow/test_readme.py runs it as it is."""
-    code = "\n".join(blocks("README.md", "python"))
+    """Of each section in a Python of its own, with one method and budgets of 1, on a part of the rows;
+    tests/slow/test_readme.py runs it as it is."""
+    sections = re.split("^## ", PAGES["README.md"], flags=re.MULTILINE)
+    codes = ["\n".join(re.findall("^```python\n(.*?)^```", each, re.MULTILINE | re.DOTALL)) for each in sections]
+    first, second = filter(None, codes)
     rows, labels = digits().Y.shape
     some = digits().take(range(0, rows, 15))
     monkeypatch.setattr("proxembed.data.digits", lambda: some)
     monkeypatch.chdir(tmp_path)
     said: list = []
-    names = {"print": said.append}
-    assert len(re.findall(r"max_work=\d+", code)) == 2, "units of work: the answer does not depend on the load"
     fast = "methods='opls', max_trials=1, max_work=1, folds=2, shuffles=0"
-    code = re.sub(r"max_work=\d+", fast, code).replace('"examples/tags.csv")', f"{str(TAGS)!r}, nrows=150)")
-    exec(code, names)
-    assert f"{rows:,} digits" in code and labels == 7 and names["Z"].shape[0] == 150
-    assert "seven true attributes" in code and len(said[2]) == 2 and "all features" in said[1]
+    for code in (first, second):
+        names = {"print": said.append}
+        assert len(re.findall(r"max_work=\d+", code)) == 1, "units of work: the answer does not depend on the load"
+        exec(re.sub(r"max_work=\d+", fast, code).replace('"examples/tags.csv")', f"{str(TAGS)!r}, nrows=150)"), names)
+        if code is first:
+            assert names["Z"].shape[0] == 150
+    assert f"{rows:,} digits" in second and labels == 7
+    assert "seven true attributes" in second and len(said[2]) == 2 and "all features" in said[1]
     assert said[0].startswith("Neighbours found by") or "neighbours" in said[0]
     assert (tmp_path / "digits-search" / "index.html").exists() and (tmp_path / "tags-search" / "model.md").exists()
 
@@ -233,6 +238,23 @@ def test_local_links_of_built_pages(tmp_path):
         "a.html: no file b/none.html",
         "a.html: no anchor #bottom",
     ]
+
+
+def test_links_to_headings_of_pages_lead_to_one():
+    """`make docs` fails on such a link after minutes; pages that it writes itself it checks alone."""
+    missing, seen = [], 0
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if {"generated", "_build"} & set(path.parts):
+            continue
+        for page, heading in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", path.read_text(encoding="utf-8")):
+            at = path if not page else (path.parent / page).resolve()
+            if at.suffix == ".md" and at.exists():
+                seen += 1
+                text = re.sub(r"^```.*?^```", "", at.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+                titles = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+                slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+                missing += [] if heading in slugs else [(str(path.relative_to(ROOT)), page, heading)]
+    assert seen > 50 and missing == []
 
 
 def test_the_formats_of_the_readme_are_read():

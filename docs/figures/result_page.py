@@ -16,7 +16,7 @@ from pathlib import Path
 from PIL import Image, ImageChops
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDTH, HEIGHT, TALL = 1100, 1225, 5000  # the first screen ends below the verdict
+WIDTH, HEIGHT, TALL = 1100, 1132, 8000  # the first screen ends below the verdict
 COLORS = 128
 CALLOUTS = (
     ".headline",

@@ -89,11 +89,11 @@ def print_columns(columns: Sequence[tuple[str, str, str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from proxembed.tables.axis import axis_of, axis_value
+    from proxembed.tables.axis import axis_names
     from proxembed.tables.notes import visible
 
-    named = [column for column in columns if axis_value(column[0]) is not None and column[1].startswith("number")]
-    axis = named if axis_of([name for name, *_ in named]) is not None else []
+    named = set(axis_names([name for name, words, _ in columns if words.startswith("number")]))
+    axis = [column for column in columns if column[0] in named and column[1].startswith("number")]
     table = Table("column", "read as", "for example")
     for column in columns:
         if column in axis[:1]:

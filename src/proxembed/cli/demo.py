@@ -7,16 +7,27 @@ import typer
 
 from proxembed.execute import clock
 
-from .options import JSON, takes
+from .options import JSON, KEEP_RIVAL, check_kept_rival, takes
 from .refusal import refusals
 from .search import search_and_show
 
 WORK = 13.0  # units of the default budget: the verdict comes within 20 seconds of one core
 
 
-@takes("search.max_seconds", "search.max_work", "search.seed", "search.n_jobs", max_seconds=None)
+@takes(
+    "search.goal",
+    "search.max_seconds",
+    "search.max_work",
+    "search.embedding",
+    "search.seed",
+    "search.n_jobs",
+    max_seconds=None,
+)
 def demo(
-    out: Path = typer.Option(Path("demo"), "--out", "-o", help="Output folder."), json_output: bool = JSON, **given: Any
+    out: Path = typer.Option(Path("demo"), "--out", "-o", help="Output folder."),
+    keep_rival: str | None = KEEP_RIVAL,
+    json_output: bool = JSON,
+    **given: Any,
 ) -> None:
     """Search built-in data: 1,797 images of digits with seven attributes each (even, prime, a loop, ...).
 
@@ -30,4 +41,6 @@ def demo(
         from proxembed.data import digits
         from proxembed.workflow.options import SearchOptions
 
-        search_and_show(digits(), SearchOptions.of(given), None, out, json_output, started)
+        dataset, options = digits(), SearchOptions.of(given)
+        check_kept_rival(keep_rival, dataset, options.methods)
+        search_and_show(dataset, options, None, out, json_output, started, keep_rival=keep_rival)

@@ -83,7 +83,7 @@ def covariates_beside(file: str, columns: dict[str, Any], given: dict[str, Any])
 
     if not given["per_component"]:
         raise ValueError("--covariates needs --per-component, whose tests take them off; add it, or leave them out.")
-    found = covariate_columns(file, asked, **column_values(columns))
+    found = covariate_columns(file, asked, **{**column_values(columns), "groups": False})
     columns["drop"] = [*(columns["drop"] or ()), *map(quoted, found)]
     return found
 

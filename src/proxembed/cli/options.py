@@ -325,10 +325,18 @@ def large_table(
     """DATA as a table to read part by part, with notes, if it needs more than --memory, or is large and ``by_sums``
     holds; else None."""
     from proxembed.data import Columns
+    from proxembed.workflow.labelled_data import COPIES
     from proxembed.workflow.large_fit import large_fit
 
-    purposes = Columns(**column_values(columns))
+    values = column_values(columns)
+    copies = values.get("groups") == COPIES
+    purposes = Columns(**{**values, "groups": False} if copies else values)
     found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread, by_sums)
+    if found is not None and copies:
+        raise ValueError(
+            f"--groups {COPIES} compares all rows, and these are read by parts; drop the copies in the file, or raise "
+            "--memory."
+        )
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
         note = f"{rows:,} rows are read by parts; choices use a sample of {drawn:,}"

@@ -158,7 +158,10 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     table = Table(
         title=Text(title),
         title_justify="left",
-        caption=Text("* rival" + f"; {BY_ITSELF}" * any(map(own, summary["best"])) + BOTH_CLASSES * is_yes_no(facts)),
+        caption=Text(
+            f"* rival{f'; {BY_ITSELF}' * any(map(own, summary['best']))}{BOTH_CLASSES * is_yes_no(facts)}; k: the size "
+            "of best value in the first column (verdicts use others, too)"
+        ),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,

@@ -415,8 +415,18 @@ class Dataset:
 
 def copied_rows(dataset: Dataset, rows: np.ndarray, among: np.ndarray) -> np.ndarray:
     """Which of some rows have the features of a row ``among`` others (mask)."""
+    return _copies(_feature_keys(dataset), rows, among)
+
+
+def groups_of_copies(dataset: Dataset) -> NDArray[np.intp]:
+    """A group per row, shared by rows of equal features, numbered as they occur."""
+    number: dict[bytes, int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in _feature_keys(dataset)], dtype=np.intp)
+
+
+def _feature_keys(dataset: Dataset) -> list[bytes]:
     X: Any = _as_numbers(dataset.X) if isinstance(dataset.X, TableRows | RawRows) else dataset.X
-    return _copies(_row_keys(_without_stored_zeros(X) if sparse.issparse(X) else X + 0.0), rows, among)
+    return _row_keys(_without_stored_zeros(X) if sparse.issparse(X) else X + 0.0)
 
 
 def _copies(keys: list[bytes], rows: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import over, row_norms, unit_of
 from proxembed.algebra.operators.structured import Repeats
 from proxembed.params import safe_repr
+from proxembed.tables.notes import visible
 from proxembed.targets.targets import Targets
 
 from .weights import repeated_labels, with_weighted_means
@@ -39,6 +40,13 @@ class Explanation:
     features: list[tuple[str, float]]
     labels: list[tuple[str, float]]
     effects: bool = False
+
+    def __str__(self) -> str:
+        lines = [f"component {self.component}", f"features ({'effects' if self.effects else 'weights'}):"]
+        lines += [f"  {number:+.3g}  {name}" for name, number in self.features]
+        lines += ["labels (loadings):"] * bool(self.labels)
+        lines += [f"  {number:+.3g}  {name}" for name, number in self.labels]
+        return "\n".join(map(visible, lines))
 
 
 def label_loadings(

@@ -419,7 +419,7 @@ def held_out_evidence(
         ]
         names = dataset.label_names
         panels = [_panel(name, pair[0], pair[1], part, names if ours else None) for name, pair, ours in pairs]
-        panels += _judged_panels(judged, part, names, keep)
+        other = [each for each in _judged_panels(judged, part, names, keep) if not _same_map(each, panels[1])]
         raw = Readings(part.X, part.X_held_out, part, dtype=np.float64).scores
         unseen, scores = _scores(method, Z, Z_held_out, part, keep)
         cuts, calibration, curve = *np.full((2, part.labels.c), np.nan), np.empty((3, 0))
@@ -431,9 +431,9 @@ def held_out_evidence(
     counted = part.known_held_out, part.weights_held_out
     of_raw, of_embedding = (average_precision(part.Y_held_out, each, *counted) for each in (raw, scores))
     shown = Curve(curve[0], curve[1], curve[2], int(frequent_labels(part).sum()), len(rows))
-    found = Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, shown, part.X_held_out, whole, maps)
+    found = Evidence(rows, panels + other, of_raw, of_embedding, cuts, calibration, shown, part.X_held_out, whole, maps)
     if not is_yes_no(part.Y_held_out):
-        return replace(found, judged=len(pairs) if len(panels) > len(pairs) else None)
+        return replace(found, judged=None if judged is None else len(panels) if other else 1)
     of_method = None if unseen is None else (unseen[:, -1], scores[:, -1])
     return replace(found, scores=_histograms(pairs[1:], part, shuffled, of_method), train_has=part.indicator[:, -1])
 
@@ -451,6 +451,11 @@ def _judged_panels(judged: tuple[Arm, tuple[int, ...]] | None, part: Part, names
 
     Z_map, new_map = keep("map", map_arrays)
     return [_panel(f"{arm.name} at k = {SHOWN}", Z_map, new_map, part, names)]
+
+
+def _same_map(panel: Any, other: Any) -> bool:
+    """Whether two panels show the same map, as those of the first two components of one method at several sizes."""
+    return panel[1].shape == other[1].shape and np.allclose(panel[1], other[1])
 
 
 def _histograms(pairs: list[Any], part: Part, shuffled: Part, of_method: Any) -> list[tuple[str, Any, Any]]:
@@ -599,7 +604,11 @@ def _decided(method: Any, scores: np.ndarray, part: Part, unseen: np.ndarray | N
 
 
 def frequent_labels(part: Part) -> np.ndarray:
-    """Which labels have enough positive rows, held-out ones among them, for a reliability curve."""
+    """Which labels have enough positive rows, held-out ones among them, for a reliability curve; of two classes the
+    rarer one alone, which the other one mirrors."""
     counts = part.indicator.sum(axis=0) + np.asarray(part.Y_held_out).sum(axis=0)
     seen = np.asarray(part.Y_held_out).any(axis=0) if part.known_held_out is None else part.known_held_out.any(axis=0)
-    return (counts >= FREQUENT) & seen
+    found = np.asarray((counts >= FREQUENT) & seen)
+    if part.of_classes and len(found) == 2:
+        found[np.argmax(counts)] = False
+    return found

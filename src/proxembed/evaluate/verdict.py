@@ -271,7 +271,7 @@ def _neighbors(
     goal["new_rows"] = None if among is None else _new_rows(top(ours, name), raw, among, gains)
     if among is not None and goal["new_rows"] and goal["rival"]:
         entry = next(each for each in rivals if (each["arm"], each["k"]) == (goal["rival"]["arm"], goal["rival"]["k"]))
-        goal["new_rows"]["rival"] = gains.value(entry, among)
+        goal["new_rows"] |= {"rival": gains.value(entry, among), "best_rival": _highest_rival(rivals, among, gains)}
     return goal | {"same_rows": goal["chance"], "hub": gains.hub(top(ours, name))}
 
 
@@ -300,7 +300,7 @@ def _map(
     own, other = (gains.kept_share(each) for each in (top(ours, name), rival))
     kept = None if own is None else {"share": own, "rival": rival["arm"], "rival_share": other}
     goal["highest"] = _highest(rivals, name, gains, goal["base"]) if goal["base"]["k"] else None
-    return goal | {"same_rows": goal["chance"], "kept": kept}
+    return goal | {"same_rows": goal["chance"], "kept": kept, "others": len({each["arm"] for each in rivals})}
 
 
 def _below(goal: dict[str, Any]) -> bool:
@@ -311,13 +311,16 @@ def _below(goal: dict[str, Any]) -> bool:
 
 def _highest(rivals: list[dict[str, Any]], name: str, gains: Gains, base: dict[str, Any]) -> dict[str, Any] | None:
     """The rival of the best value on the rows scored, where this is above that of the baseline."""
-    sign, values = sign_of(name), [gains.value(each, name) for each in rivals]
-    known = [(sign * value, each) for value, each in zip(values, rivals, strict=True) if value is not None]
-    if not known:
+    best = _highest_rival(rivals, name, gains)
+    if best is None or sign_of(name) * (best["value"] - base["value"]) <= EQUAL:
         return None
-    value, best = max(known, key=lambda pair: pair[0])
-    above = value - sign * base["value"] > EQUAL
-    return {"arm": best["arm"], "k": best["k"], "value": sign * value} if above else None
+    return {key: best[key] for key in ("arm", "k", "value")}
+
+
+def _highest_rival(rivals: list[dict[str, Any]], name: str, gains: Gains) -> dict[str, Any] | None:
+    """The rival of the best value on the rows scored; None where no value is known."""
+    known = [found for each in rivals if _known((found := _at(each, gains, name))["value"])]
+    return max(known, key=lambda found: sign_of(name) * found["value"]) if known else None
 
 
 def _compressed(
@@ -519,16 +522,23 @@ def _joined(scores: list[float], repeats: int) -> float:
 
 
 def decisions_of(results: Results, key: tuple[str, int | None]) -> list[Any] | None:
-    """The ``decided_counts`` of an arm as lists, those of many labels as one: of the test rows, or of all rows of
-    nested folds, the mean over the repeats; None where they are not known."""
+    """The ``label_decisions`` of an arm as lists, those of many labels as one; None where they are not known."""
+    found = label_decisions(results, key)
+    if found is None:
+        return None
+    few = found if found.shape[-1] <= FEW_LABELS else found.sum(axis=-1, keepdims=True)
+    return list(few.tolist())
+
+
+def label_decisions(results: Results, key: tuple[str, int | None]) -> np.ndarray | None:
+    """The ``decided_counts`` of an arm (2, 2, 2, c): of the test rows, or of all rows of nested folds, the mean over
+    the repeats; None where they are not known."""
     repeats = whole_repeats(results) or [[TEST]]
     folds = [fold for repeat in repeats for fold in repeat]
     each = [results.decisions[*key, fold] for fold in folds if (*key, fold) in results.decisions]
     if len(each) < len(folds):
         return None
-    mean: Any = np.sum(each, axis=0) / len(repeats)
-    few = mean if mean.shape[-1] <= FEW_LABELS else mean.sum(axis=-1, keepdims=True)
-    return list(few.tolist())
+    return np.asarray(np.sum(each, axis=0) / len(repeats))
 
 
 def _kept_of(results: Results, key: tuple[str, int | None], folds: list[str]) -> dict[str, Any] | None:

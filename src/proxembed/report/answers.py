@@ -8,16 +8,23 @@ import numpy as np
 from .next_steps import Run
 from .plain_words import entry_of, is_yes_no, per_cent
 
+ONE = "On the test rows the model of the training rows", "finds", "it finds", "is"
+SEVERAL = "On rows held out in nested folds, models {} without these", "find", "they find", "are"
+
 
 def answers_words(summary: Mapping[str, Any], run: Run | None = None) -> str:
     """How many held-out rows with a label the chosen model finds, with how many false alarms, by its cuts and where the
     more probable is predicted, and how many answers are wrong beside a constant one; of two classes those of the rarer
-    one. Empty where it is not known, and of more classes."""
+    one, of more how many are wrong. Empty where it is not known."""
     saved, facts = summary.get("saved") or {}, summary["dataset"]
     entry = entry_of(summary, saved.get("arm"), saved.get("k")) if saved else entry_of(summary)
-    if entry is None or not entry.get("decisions") or (facts["single_label"] and facts["labels"] != 2):
+    if entry is None or not entry.get("decisions"):
         return ""
     counts = np.array(entry["decisions"])  # by rule, without or with the label, not predicted or predicted, and label
+    who, finds, again, is_ = ONE if not summary.get("nested") else SEVERAL
+    who = who.format("chosen" if not saved else f"of {saved['arm']} fitted")
+    if facts["single_label"] and facts["labels"] > 2:
+        return f"{who} {is_} {_wrong_classes(counts[0], facts)}."
     names, constant = [f"“{name}”" for name, _ in facts["label_counts"]], ("“no”", "“yes”")
     if facts["single_label"]:  # whose rule is one
         rarer = int(counts[0, 1].sum(axis=0).argmin())
@@ -31,13 +38,19 @@ def answers_words(summary: Mapping[str, Any], run: Run | None = None) -> str:
     half = "predict_proba above 0.5" if run is not None and run.in_python else "--cut 0.5"
     wrong = [per_cent(float((rule[0, 1] + rule[1, 0]).sum() / rule.sum())) for rule in counts]
     instead = "".join(f" ({text} with {half})" for text in wrong[1:])
-    where, verb = ("On the test rows the model of the training rows", ("finds", "it finds"))
-    if summary.get("nested"):
-        without = f"models of {saved['arm']} fitted" if saved else "models chosen"
-        where, verb = f"On rows held out in nested folds, {without} without these", ("find", "they find")
-    found = [_found(name, counts[..., j], half, verb[1]) for j, name in enumerate(names) if counts[0, 1, :, j].sum()]
-    of_label = f"{where} {verb[0]} {'; '.join(found)}. " if found else ""
+    found = [_found(name, counts[..., j], half, again) for j, name in enumerate(names) if counts[0, 1, :, j].sum()]
+    of_label = f"{who} {finds} {'; '.join(found)}. " if found else ""
     return f"{of_label}Of all {what} on these rows {wrong[0]} are wrong{instead}; {always}."
+
+
+def _wrong_classes(counts: np.ndarray, facts: Mapping[str, Any]) -> str:
+    """In how many rows another class is predicted, and beside it in how many the commonest class is not right."""
+    rows, right = counts[1].sum(), counts[1, 1].sum()  # each row is one of its own class
+    name, most = max(facts["label_counts"], key=lambda pair: pair[1])
+    other = per_cent(1 - most / sum(count for _, count in facts["label_counts"]))
+    share = per_cent(float((rows - right) / rows))
+    always = f"always “{name}”, the commonest class, would be wrong in {other}"
+    return f"wrong in {rows - right:,.0f} of {rows:,.0f} rows ({share}); {always}"
 
 
 def _found(name: str, counts: np.ndarray, half: str, finds: str) -> str:

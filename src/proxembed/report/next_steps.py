@@ -11,7 +11,7 @@ from proxembed.data.readers import READERS
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import TEST_ROWS
-from proxembed.evaluate.results import TEST
+from proxembed.evaluate.results import TEST, sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, feature_count
 
@@ -25,6 +25,7 @@ from .plain_words import (
     advice,
     and_words,
     asks_for_maps,
+    best_outside,
     counted,
     entry_of,
     measured,
@@ -48,7 +49,6 @@ OF_TABLE = set(
     "--empty --decimal --encoding --separator --sheet --header --no-header --sample-weight --seed".split()
 )  # options of a search that say how the data are read
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
-OTHER_DATA = re.compile(r"--labels[ =]\S*\.npy|labels='[^']*\.npy'|\bopenml:")  # without columns of groups
 MODEL = "model.skops"
 COSINE = "--cosine"  # of ``transform``
 UNFRAMED = (
@@ -61,6 +61,7 @@ BY_CUTS = (
     "A label is predicted above the cut of largest F1, which finds more rows of rare labels; --cut 0.5 predicts what "
     "is more probable instead."
 )
+MOST_PROBABLE = "The most probable class is predicted; for another cut, use the columns of --probabilities."
 CHOSEN_ANEW = "what the search chooses"
 BY_COPIES = ", by the verdict without copies"  # of what to do
 
@@ -83,12 +84,6 @@ class Run:
     def has_data(self) -> bool:
         """Whether the command names data; that of the demo does not."""
         return not self.command.startswith("proxembed demo")
-
-    @property
-    def reads_table(self) -> bool:
-        """Whether the data are a table, whose columns options name."""
-        named = ("labels=", "targets=") if self.in_python else ("--labels", "--targets")
-        return self.has_data and any(name in self.command for name in named) and not OTHER_DATA.search(self.command)
 
     @property
     def words(self) -> list[list[str]]:
@@ -127,6 +122,7 @@ class Run:
     def placeholder(self, targets: str) -> str:
         """What the name of the new rows stands for, in words; ``targets`` are labels or outputs."""
         like = "found.dataset" if self.in_python else self.data.rpartition("/")[2].strip("'")
+        like = like if self.has_data else "the digits of scikit-learn"
         what = "your own new rows" if self.in_python else "a file of your own new rows"
         return f"{self.new_rows} stands for {what}, with the columns of {like}; the {targets} may be missing."
 
@@ -139,15 +135,15 @@ class Run:
 
     def compared(self, numbers: int) -> str:
         """How the numbers of new rows find neighbours, in words."""
-        written = f"It writes {counted(numbers)} per row to NEW-embedding.npz, and after them the constant"
-        return f"{written} that completes them for cosines. {self.searched}"
+        written = f"It writes {counted(numbers + 1)} per row to NEW-embedding.npz: {counted(numbers).split()[0]} of the"
+        return f"{written} embedding and, last, a constant that completes them for cosines. {self.searched}"
 
     @property
     def searched(self) -> str:
         """Among which rows neighbours are found, and by what."""
         return (
-            f"Run it on the rows to search among, too, such as {self.data}: the neighbours of a new row are those of "
-            "largest cosine, as they are judged here."
+            f"Run it on the rows to search among, too{f', such as {self.data}' * self.has_data}: the neighbours of a "
+            "new row are those of largest cosine, as they are judged here."
         )
 
     def use(self, verb: str) -> str:
@@ -178,7 +174,8 @@ class Run:
         """The command of the same search with other options, into a folder of its own."""
         replaced = {*REPLACED, *(option.partition(" ")[0] for option in more)}
         kept = [shlex.join(words) for words in self.words if words[0].partition("=")[0] not in replaced]
-        return " ".join(["proxembed search", *kept, *more, "-o", shlex.quote(f"{self.folder}-{suffix}")])
+        start = shlex.join(shlex.split(self.command)[:2])
+        return " ".join([start, *kept, *more, "-o", shlex.quote(f"{self.folder}-{suffix}")])
 
     def for_goal(self, name: str) -> str:
         """The search that saves the embedding of a goal."""
@@ -186,6 +183,13 @@ class Run:
             return self.again(name, "--goal", name)
         call = re.sub(r", (goal='[a-z]*'|embedding=True)", "", self.command).removesuffix(")")
         return f"{call}, goal={name!r})"
+
+    def then(self, name: str, goal: Mapping[str, Any]) -> str:
+        """How the model is used that the search for a goal saves; empty for maps, which its page has, and in Python."""
+        if self.in_python or name == "map" or goal["command"] != self.for_goal(name):
+            return ""
+        file = shlex.quote(f"{self.folder}-{name}/{MODEL}")
+        return f"Then: proxembed {verb_of(name)} {file} {self.new_rows}{flag_of(name, goal)}"
 
     def for_embedding(self) -> str:
         """The search that saves its best embedding."""
@@ -204,15 +208,14 @@ class Run:
         return f"{self.command} --resume"
 
     def for_copies(self) -> str:
-        """The search in which no split divides the copies of a row; empty where no option of the program says so."""
-        if not self.in_python:
-            if not self.reads_table:
-                return ""
-            kept = ("--goal", "--embedding")
-            goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] in kept]
-            return self.again("grouped", *goal, "--groups COPY")
-        copy = "'COPY'" if self.reads_table else "COPY"
-        return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups={copy})"
+        """The search in which no split divides the copies of a row; empty for the demo."""
+        if self.in_python:
+            return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups='copies')"
+        if not self.has_data:
+            return ""
+        kept = ("--goal", "--embedding")
+        goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] in kept]
+        return self.again("grouped", *goal, "--groups copies")
 
     def for_rival(self, name: str) -> str:
         """What gives the model of a rival; empty where it cannot be saved."""
@@ -225,19 +228,9 @@ class Run:
 
 
 def copies_remedy(run: Run | None) -> str:
-    """How to keep a copy of a test row out of training, by what the data of a command can name; None: by either."""
-    how, what = "--groups COPY (of a table; groups=COPY in Python)", "a column, or in Python an array,"
-    if run is not None and run.has_data and run.reads_table:
-        how, what = "groups='COPY'" if run.in_python else "--groups COPY", "a column"
-    elif run is not None and run.has_data:
-        how, what = "groups=COPY", "an array"
-        if not run.in_python:
-            verb = run.command.split()[1]
-            how = f"files of this format name no groups, but Python does: proxembed.{verb}({run.file!r}, groups=COPY)"
-    return (
-        f"To remove the cause, drop the copies, or keep them together: {how}, where COPY is {what} with the same value "
-        "in all copies of a row."
-    )
+    """How to keep a copy of a test row out of training, in the program or in Python."""
+    how = "groups='copies'" if run is not None and run.in_python else "--groups copies"
+    return f"To remove the cause, drop the copies, or keep them together ({how})."
 
 
 def kept_rivals() -> set[str]:
@@ -268,9 +261,12 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
             facts |= {"arm": CHOSEN_ANEW, "saved": True} if goal["k"] is None else {"saved": False}
         facts["saved_figures"] = "" if saved or name == "map" else saved_figures(summary, chosen, goal)
         goal["not_saved"] = not_saved(name, facts, saved_name)
+        if name in ("predict", "neighbours") and not saved:
+            facts |= _saved_serves(summary, chosen, facts)
         which = BY_COPIES * bool(goal.get("without_copies"))
+        goal["stored"] = facts["components"]  # numbers per row that the command writes
         goal["advice"], goal["taken"] = f"{DO}{which}: {advice(name, facts)}", who(name, facts)
-        goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
+        goal["command"] = "" if run is None else command_of(name, facts, run)
         goal["lead"] = ""
         kept = run is not None and " --keep-rival " in goal["command"]
         verb = "" if says_use else verb_of(name)
@@ -278,20 +274,47 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
             run.kept_at(goal["rival"]["arm"], verb, flag_of(name, goal)) if run is not None and kept else ""
         )
         says_use = says_use or bool(goal["command_note"])
+        if run is not None and goal["command"]:
+            outside = command_outside(facts, run) if name == "neighbours" else ""
+            goal["command_note"] = " ".join(filter(None, (goal["command_note"], run.then(name, goal), outside)))
     set_lead(goals, summary["verdict"].get("asked"))
     if run is not None:
-        named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
-        for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
-            predicts = goal["command"].startswith("proxembed predict")
-            numbers, classes = bool(summary["dataset"].get("outputs")), summary["dataset"].get("single_label")
-            instead, by_cuts = "" if numbers else INSTEAD, "" if numbers or classes else f" {BY_CUTS}"
-            writes = f"{PREDICTS}{instead}.{by_cuts}" if predicts else ""
-            goal["command_note"] = f"{writes} {run.placeholder('outputs' if numbers else 'labels')}".strip()
-        near = goals.get("neighbours", {"command": "", "measure": ""})
-        used = near["command"].startswith("proxembed transform")
-        if used and flag_of("neighbours", near):
-            text = run.compared(near["components"]) if run.framed else UNFRAMED
-            near["command_note"] = f"{text} {near['command_note']}".strip()
+        _note_new_rows(goals, summary, run)
+
+
+def _note_new_rows(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, Any], run: Run) -> None:
+    """Say below the first command with new rows what these are and what is written, and how neighbours are found."""
+    named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
+    for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
+        predicts = goal["command"].startswith("proxembed predict")
+        numbers, classes = bool(summary["dataset"].get("outputs")), summary["dataset"].get("single_label")
+        how = "" if numbers else f" {MOST_PROBABLE if classes else BY_CUTS}"
+        writes = f"{PREDICTS}{'' if numbers else INSTEAD}.{how}" if predicts else ""
+        goal["command_note"] = f"{writes} {run.placeholder('outputs' if numbers else 'labels')}".strip()
+    near = goals.get("neighbours", {"command": "", "measure": ""})
+    if near["command"].startswith("proxembed transform") and flag_of("neighbours", near):
+        text = run.compared(near["stored"]) if run.framed else UNFRAMED
+        near["command_note"] = f"{text} {near['command_note']}".strip()
+
+
+def _saved_serves(
+    summary: Mapping[str, Any], chosen: Mapping[str, Any] | None, goal: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the saved model has of a goal of another arm, where it is as good on the test rows, up to what counts as
+    level: then it is what to use. Else empty."""
+    entry = entry_of(summary) if chosen and goal["saved"] is False else None
+    value = None if entry is None else entry["scores"].get(goal["measure"], {}).get(TEST)
+    if entry is None or value is None or goal["word"] not in (BETTER, LEVEL):
+        return {}
+    if sign_of(goal["measure"]) * (value - goal["value"]) < -(goal.get("margin") or 0.0):
+        return {}
+    among = dict(goal.get("new_rows") or {})
+    if among:
+        among["value"] = entry["scores"].get(among.get("measure", ""), {}).get(TEST)
+    if among and among["value"] is None:
+        return {}
+    own = {key: entry.get(key) for key in ("arm", "k", "components", "reads_features")}
+    return {**own, "value": value, "saved": True} | ({"new_rows": among} if among else {})
 
 
 def figures_without_copies(summary: Mapping[str, Any], name: str, goal: Mapping[str, Any]) -> dict[str, Any]:
@@ -337,9 +360,10 @@ def _smallest(goals: Mapping[str, dict[str, Any]], asked: str) -> dict[str, Any]
 
 
 def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:
-    """Give the goal that comes before all others its ``lead``: that which was asked for, else the first of which an
-    embedding or a rival is better than doing nothing."""
+    """Give the goal that comes before all others its ``lead``: that which was asked for, else predictions of one yes/no
+    label, else the first of which an embedding or a rival is better than doing nothing."""
     useful = [name for name, goal in goals.items() if acted_on(goal) == BETTER or goal["taken"] in (RIVAL, SAVED_RIVAL)]
+    useful = ["predict"] * goals.get("predict", {}).get("yes_no", False) + useful
     name = asked if asked is not None and asked in goals else next(iter([*useful, *goals]))
     beside = beside_predict(goals) if name == "predict" else ""
     goals[name]["lead"] = f"{FIRST}{goals[name]['advice'].removeprefix(DO)}{beside}"
@@ -382,6 +406,20 @@ def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
     if taken not in (OURS, SAVED_RIVAL):  # to keep the features takes no command, only a rival beside them does
         rival = (goal.get("rival") or {"arm": ""})["arm"]
         return run.for_rival(rival) if f" take {rival}, which" in advice(name, goal) else ""
-    if taken == SAVED_RIVAL or goal["saved"]:
+    return _command_of_ours(name, goal, run)
+
+
+def _command_of_ours(name: str, goal: Mapping[str, Any], run: Run) -> str:
+    """The command that uses the saved model, or finds and saves what a goal is about."""
+    if who(name, goal) == SAVED_RIVAL or goal["saved"]:
         return run.use(verb_of(name)) + flag_of(name, goal) * (run.framed and not run.in_python)
     return run.for_embedding() if goal["hidden"] else run.for_goal(name)
+
+
+def command_outside(goal: Mapping[str, Any], run: Run) -> str:
+    """The command for rows that were not in the fit, where the advice is a lookup of the labels of these."""
+    taken, best = best_outside(goal)
+    if taken not in (OURS, RIVAL) or who("neighbours", goal) != RIVAL:
+        return ""
+    command = _command_of_ours("neighbours", goal, run) if taken == OURS else run.for_rival(best["arm"])
+    return f"Among other rows: {command}" if command else ""

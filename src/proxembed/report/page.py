@@ -26,7 +26,7 @@ from .score_histogram import score_view
 from .sections import data_card, leak_warnings
 from .verdict import query_times
 
-OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")  # of the program, in a text or a command
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*(?: \d[\d.]*\b)?")  # of the program, perhaps with a number, in a text
 
 
 def page_html(record: dict[str, Any]) -> str:

@@ -21,6 +21,8 @@ FAR = 100  # times the rows; what takes more is out of reach
 AS_FEATURES = ", which are as good"
 DO, FIRST = "What to do", "If you do only one thing"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
+OUTSIDE = "rows that were not in the fit"
+NO_COPIES = " (without copied rows)"
 SEARCHES = {"predict": "predictions", "neighbours": "neighbours", "map": "maps", "compress": "small sizes"}
 OWN_CLASSIFIER = "its own classifier"  # of a measure of predictions, in place of the ridge
 BY_ITSELF = "† predicts by itself, not by a ridge on its numbers"
@@ -154,10 +156,11 @@ def _without_copies(goal: Mapping[str, Any]) -> str:
     """The word of a goal without test rows that have a copy in training, where it is another."""
     if not goal.get("without_copies"):
         return ""
-    rows, said = goal["without_copies"]
+    rows, said, *ends = goal["without_copies"]
     which = "the test row that has" if rows == 1 else f"the {rows:,} test rows that have"
     act = "which is the one to act on unless your new rows repeat training rows, too"
-    return f"; without {which} a copy in training the verdict is “{said}”, {act}"
+    span = _span(ends[0], " (") + ")" if ends and ends[0] else ""
+    return f"; without {which} a copy in training the verdict is “{said}”{span}, {act}"
 
 
 def acted_on(goal: Mapping[str, Any]) -> str:
@@ -181,24 +184,27 @@ def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -
     if all(acted_on(goal) == WORSE for goal in goals.values()):
         where = " on rows without a copy" if first.get("without_copies") else ""
         return f"No embedding{_tried(first)} helps here{where}. {first['plain']}"
-    return first["plain"] + ("" if asked else _others({key: goal for key, goal in goals.items() if key != name}))
+    also = _helps(first) and not predicts_from_features(first)
+    return first["plain"] + ("" if asked else _others({key: goal for key, goal in goals.items() if key != name}, also))
 
 
-def _others(goals: Mapping[str, Mapping[str, Any]]) -> str:
-    """For which other uses an embedding helps, and for which it does not, with their words."""
+def _others(goals: Mapping[str, Mapping[str, Any]], also: bool) -> str:
+    """For which other uses an embedding helps (``also``: as for the first one), and for which not, with their words."""
+    uses = {name: f"{SEARCHES[name]}{NO_COPIES * bool(goal.get('without_copies'))}" for name, goal in goals.items()}
     better = [name for name, goal in goals.items() if acted_on(goal) == BETTER]
-    helps = [SEARCHES[name] for name in better if not predicts_from_features(goals[name])]
+    helps = [uses[name] for name in better if not predicts_from_features(goals[name])]
     own = [name for name in better if predicts_from_features(goals[name])]
-    small = goals.get("compress", {"word": ""})
-    smaller = f" Fewer numbers are {'better than' if above_whole(small) else 'as good as'} the features."
-    smaller *= _helps(small)
+    small = goals.get("compress", {"word": "", "components": 0})
+    how = "better than" if above_whole(small) else "as good as"
+    are = "is" if small["components"] == 1 else "are"
+    fewer = f" {counted(small['components']).capitalize()} {are} {how} the features."
     level = [name for name, goal in goals.items() if acted_on(goal) == LEVEL and not _helps(goal)]
-    level = [SEARCHES[name] for name in level if not predicts_from_features(goals[name])]
+    level = [uses[name] for name in level if not predicts_from_features(goals[name])]
     lost = {name: acted_on(goal) for name, goal in goals.items() if acted_on(goal) in (WORSE, CANNOT_TELL)}
-    lacks = [f"{SEARCHES[name]} ({word})" for name, word in lost.items()]
-    parts = ("An embedding also helps for", helps), ("An embedding is as good, no better, for", level)
+    lacks = [f"{uses[name]} ({word})" for name, word in lost.items()]
+    parts = (f"An embedding {'also ' * also}helps for", helps), ("An embedding is as good, no better, for", level)
     said = [f" {begin} {and_words(names)}." for begin, names in parts if names]
-    said += [smaller, f" An embedding is not shown to help for {and_words(lacks)}." if lacks else ""]
+    said += [fewer * _helps(small), f" An embedding is not shown to help for {and_words(lacks)}." if lacks else ""]
     return "".join([*said, " The own classifier of a method, which reads the features, predicts better." * bool(own)])
 
 
@@ -223,14 +229,21 @@ def _tried(goal: Mapping[str, Any]) -> str:
 def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
     own = goal.get("reads_features")  # its predictions are not made of the numbers alone
     ours, base = counted(goal["components"]), _base(goal, subject)
+    base = f"a linear model of {base}" if base == subject.features else base
     if own:
         ours = f"the method's own {subject.predictor}, {NOT_ITS_NUMBERS},"
-        base = f"a linear model of {base}" if base == subject.features else base
     verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
     if goal["word"] == WORSE:
         none = f"no {'method' if own else 'embedding'}{_tried(goal)} predicts {subject.targets}"
         return f"{none} as well as {base}{_figures(goal)}{_rival(goal)}"
-    return _said(goal, ours, (f"{verb} better than", f"{verb} as well as"), base) + _rival(goal)
+    said = _said(goal, ours, (f"{verb} better than", f"{verb} as well as"), base)
+    return said + _by_neighbors(goal) + _rival(goal)
+
+
+def _by_neighbors(goal: Mapping[str, Any]) -> str:
+    """That neighbours in all features predict as well as ours, where the linear model of these does not."""
+    value = goal.get("by_neighbours")
+    return "" if value is None else f"; so do the ten nearest rows in all features ({short(value)})"
 
 
 def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
@@ -243,23 +256,26 @@ def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
 
 
 def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
-    tried = TRIED if goal.get("untried") else ""
-    near, base = "neighbours on the map", f"those on the best other map{tried}"
+    near, base = "neighbours on the map", f"those on {other_map(goal)}"
     if goal["word"] == WORSE:
         ours = f"those on ours{_figures(goal)}{_below_constant(goal)}{_kept(goal)}"
         if not goal["base"]["k"]:
             return f"{SAME_ROWS} {subject.shared[0]} {ours}{_laid_out(goal)}"
-        return f"neighbours on the best other map{tried} {subject.shared[0]} {ours}{_laid_out(goal)}"
+        return f"neighbours on {other_map(goal)} {subject.shared[0]} {ours}{_laid_out(goal)}"
     said = _said(goal, near, subject.shared, base if goal["base"]["k"] else _base(goal, subject))
     return said + _below_constant(goal) + _kept(goal) + _highest(goal) + _laid_out(goal)
+
+
+def other_map(goal: Mapping[str, Any]) -> str:
+    """The other map that ours is compared with, and whether there was a choice."""
+    return f"the {'only' if goal.get('others') == 1 else 'best'} other map{TRIED * bool(goal.get('untried'))}"
 
 
 def _below_constant(goal: Mapping[str, Any]) -> str:
     """The best other map where it is below the constant, which is then what the sentence compares with."""
     if not (other := goal.get("below_constant")):
         return ""
-    tried = TRIED if goal.get("untried") else ""
-    return f"; the best other map{tried} is below that: {other['arm']}, {short(other['value'])}"
+    return f"; {other_map(goal)} is below that: {other['arm']}, {short(other['value'])}"
 
 
 def _highest(goal: Mapping[str, Any]) -> str:
@@ -338,23 +354,28 @@ def more_rows(goal: Mapping[str, Any]) -> str:
     return f"; about {times:g} times as many {what} {enough}"
 
 
-def reversed_among_new(goal: Mapping[str, Any]) -> str:
-    """ "worse" or "better" where the nearest of new rows among themselves surely contradict the word; else empty."""
+NO_GAIN = "not shown to be better"
+
+
+def among_new(goal: Mapping[str, Any]) -> str:
+    """What the nearest of new rows among themselves say, where they contradict the word or do not bear out a gain."""
     ends = (goal.get("new_rows") or {}).get("interval")
     if not ends:
         return ""
     if goal["word"] in (BETTER, LEVEL) and ends[1] < 0:
-        return "worse"
-    return "better" if goal["word"] == WORSE and ends[0] > 0 else ""
+        return WORSE
+    if goal["word"] == BETTER and ends[0] <= 0:
+        return NO_GAIN
+    return BETTER if goal["word"] == WORSE and ends[0] > 0 else ""
 
 
 def _among_new(goal: Mapping[str, Any], features: str) -> str:
-    """That neighbours of new rows among themselves contradict the word, with the figures."""
-    said = reversed_among_new(goal)
+    """The same in words, with the figures."""
+    said = among_new(goal)
     if not said:
         return ""
     values = f"{short(goal['new_rows']['value'])} and {short(goal['new_rows']['base'])}"
-    return f"; but among new rows alone the embedding is {said} than {features} ({values})"
+    return f"; but between {OUTSIDE} alone the embedding is {said} than {features} ({values})"
 
 
 def _loss(goal: Mapping[str, Any]) -> str:
@@ -439,7 +460,7 @@ def _nothing(goal: Mapping[str, Any]) -> str:
 
 DOES = {"predict": "predict with", "neighbours": "find neighbours with", "map": "use the map of"}
 LOOKUP = "label lookup"
-SORTS = ", but it merely sorts rows by the predicted class and does not find rows that are alike"
+SORTS = ", but a lookup merely sorts rows by the predicted class and does not find rows that are alike"
 OURS, RIVAL, FEATURES, SAVED_RIVAL, NOBODY = "ours", "rival", "features", "saved rival", ""
 
 
@@ -494,38 +515,79 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
-        own = predicts_from_features(goal)  # fewer numbers do not tell of it
-        fewer = f"use {ours}{' or' if own else ' if fewer numbers help; else'} keep the features{AS_FEATURES}"
-        told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: fewer if taken == OURS else "keep the features"}
-        told |= {WORSE: f"keep the features {purpose}"}
+        level = _as_good(name, goal, ours) if taken == OURS else "keep the features"
+        told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: level, WORSE: f"keep the features {purpose}"}
         if merely_sorts(goal):
             return f"{told.get(said) or _unless(name, goal, told[WORSE], '')}."
-        if place == AS_GOOD and said == LEVEL and taken == OURS:
-            return f"{fewer.removesuffix(AS_FEATURES)} or take {goal['rival']['arm']}{AS_FEATURES}."
-        if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL):
+        said_already = place == AS_GOOD and said == LEVEL and taken == OURS
+        if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL) and not said_already:
             return f"{told[said]}, or take {goal['rival']['arm']}, which {place_words(place, goal)}."
     if said == CANNOT_TELL:
         return f"{_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
     return f"{told[said]}."
 
 
+def _as_good(name: str, goal: Mapping[str, Any], ours: str) -> str:
+    """Ours where it is level, or what is as good."""
+    linear, own = name == "predict", predicts_from_features(goal)  # fewer numbers do not tell of it
+    others = [f"a linear model of {ALL_FEATURES}" if linear else "keep the features"]
+    if place_of_rival(goal) == AS_GOOD:
+        others.append(f"{'' if linear else 'take '}{goal['rival']['arm']}")
+    alike = ", which is as good" if linear and len(others) == 1 else AS_FEATURES
+    return f"use {ours}{', or' if own else ' if fewer numbers help; else'} {' or '.join(others)}{alike}"
+
+
 def _only_with_labels(name: str, goal: Mapping[str, Any]) -> str:
-    """What a lookup takes, and what to take in its place where it is behind without that."""
+    """Among which rows a lookup has labels, and what to use among others, where it is behind there."""
     if goal["rival"]["arm"] != LOOKUP or not is_near(goal["measure"]):
         return ""
-    takes, among = ", if the rows to search among have their labels", goal.get("new_rows") or {}
-    value, ours = among.get("rival"), among.get("value")
-    if value is None or sign_of(goal["measure"]) * (ours - value) <= 0:
+    takes, (taken, best) = ", if you search among the rows of its fit, whose labels it has", best_outside(goal)
+    if taken == NOBODY:
         return takes
-    return f"{takes}; else use {_ours(name, goal)}: among new rows it has {ours:.3f} and {LOOKUP} {value:.3f}"
+    use = "keep the features, which have" if taken == FEATURES else f"use {best['arm']}{size_words(best)}, which has"
+    use = f"use {_ours(name, goal)}, which has" if taken == OURS else use
+    others = [f"{each['arm']} {each['value']:.3f}" for _, each in _outside(goal) if each["arm"] != best["arm"]]
+    return f"{takes}; else {use} {best['value']:.3f} between {OUTSIDE} ({', '.join(others)})"
+
+
+def _outside(goal: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Who has which figure between rows that were not in the fit, the highest first; empty where a lookup has none."""
+    among, sign = goal.get("new_rows") or {}, sign_of(goal["measure"])
+    if among.get("rival") is None or (goal.get("rival") or {}).get("arm") != LOOKUP:
+        return []
+    found: list[tuple[str, Mapping[str, Any]]]
+    found = [(OURS, {**goal, "arm": "the embedding", "value": among["value"]})]
+    found += [(NOBODY, {**goal["rival"], "value": among["rival"]})]
+    found += [(FEATURES, {**goal["base"], "value": among["base"]})] * ("base" in among)
+    found += [(RIVAL, other) for other in (best_among_new(goal),) if other is not None]
+    return sorted(found, key=lambda each: -sign * each[1]["value"])
+
+
+def best_outside(goal: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Whom to take between rows that were not in the fit: ours where it is highest up to what counts as level, else the
+    highest; nobody but the lookup where that is."""
+    found = _outside(goal)
+    if not found:
+        return NOBODY, {}
+    ours = next(each for each in found if each[0] == OURS)
+    behind = sign_of(goal["measure"]) * (found[0][1]["value"] - ours[1]["value"])
+    return ours if found[0][0] != NOBODY and behind <= (goal.get("margin") or 0.0) else found[0]
+
+
+def best_among_new(goal: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The rival of the highest figure among new rows; None where it is the rival of the goal."""
+    other: Mapping[str, Any] | None = (goal.get("new_rows") or {}).get("best_rival")
+    if other is None or other["value"] is None:
+        return None
+    return None if (other["arm"], other["k"]) == (goal["rival"]["arm"], goal["rival"]["k"]) else other
 
 
 def _purpose(name: str, goal: Mapping[str, Any]) -> str:
-    """What a better embedding is to be used for; not for new rows among themselves, where it is worse there."""
+    """What a better embedding is to be used for; not between rows outside the fit, where that is not better, too."""
     if name == "predict":
         return "to predict"
-    if reversed_among_new(goal):
-        return "to find the neighbours of new rows among the training rows; keep the features to compare new rows"
+    if among_new(goal):
+        return f"to find neighbours among the rows of its fit; keep the features to search among {OUTSIDE}"
     if goal.get("yes_no"):
         return "to find rows with a similar score; keep the features to find rows that are alike in other ways, too"
     return "to find neighbours"

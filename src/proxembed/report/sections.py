@@ -183,11 +183,13 @@ def _cell(values: Any, j: int) -> float | None:
 
 def label_section(
     label_names: Sequence[str], counts: Sequence[int], ap_raw: Any, ap_embedded: Any, thresholds: Any = None,
-    calibration: Any = None, chance: Any = None,
+    calibration: Any = None, chance: Any = None, decisions: Any = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The table of labels, most frequent first; ``chance``: the share of held-out rows with each label."""
+    """The table of labels, most frequent first; ``chance``: the share of held-out rows with each label; ``decisions``:
+    (2, 2, c), the held-out rows without or with it for which it is not predicted or predicted."""
     parts = {"counts": counts, "ap_raw": ap_raw, "ap_embedded": ap_embedded, "thresholds": thresholds}
-    for name, part in {**parts, "calibration": calibration, "chance": chance}.items():
+    parts |= {"calibration": calibration, "chance": chance}
+    for name, part in {**parts, "decisions": decisions if decisions is None else decisions[0, 0]}.items():
         if part is not None and len(part) != len(label_names):
             raise ValueError(f"{name} has {len(part)} values for {len(label_names)} labels; give one per label.")
     rows = []
@@ -201,6 +203,7 @@ def label_section(
                 "threshold": _cell(thresholds, j),
                 "calibration": _cell(calibration, j),
                 "chance": _cell(chance, j),
+                "decisions": None if decisions is None else decisions[..., j].tolist(),
             }
         )
     return rows

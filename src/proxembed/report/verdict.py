@@ -7,7 +7,7 @@ from typing import Any
 from proxembed.evaluate.arms import ALL_FEATURES, MAP_SIZE
 from proxembed.evaluate.gains import FOLDS, NESTED, TEST_ROWS
 from proxembed.evaluate.part import KEPT_AMONG
-from proxembed.evaluate.results import SAME_ROWS, TEST
+from proxembed.evaluate.results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, sign_of
 from proxembed.evaluate.verdict import (
     AS_SHOWN,
     BETTER,
@@ -35,7 +35,9 @@ from .plain_words import (
     Missing,
     Subject,
     above_whole,
+    among_new,
     and_words,
+    best_among_new,
     entry_of,
     forest_words,
     headline,
@@ -45,12 +47,12 @@ from .plain_words import (
     measure_words,
     measured,
     merely_sorts,
+    other_map,
     per_cent,
     place_of_rival,
     place_words,
     plain_sentence,
     predicts_from_features,
-    reversed_among_new,
     short,
     size_words,
 )
@@ -64,6 +66,7 @@ LEFT_OUT, GROWN_ON = "rivals left out: ", "forests of rivals grown on "  # of th
 OF_DATA = "d", "labels", "single_label"  # what words need of the data, of a goal, and of that of small sizes
 OF_GOAL = "word measure value base arm k components rows gain interval margin rival".split()
 OF_SIZES = "word arm k components d shares rows bytes bytes_all_features kept_on_folds rivals".split()
+LARGEST = " (the largest size tried)"
 UNUSED = "Not used as features"
 LEVEL_95 = "95 % interval "
 LACKS = {
@@ -164,7 +167,11 @@ def _worded_goals(summary: dict[str, Any], missing: Missing) -> dict[str, dict[s
         goal["searched_for"] = "" if name == verdict.get("asked") else verdict.get("asked")
         goal["laid_out"] = verdict.get("laid_out") if name == "map" else None
         goal["without_copies"] = _changed_without_copies(verdict, name)
-        goal["forests"] = missing.forests
+        goal |= {"forests": missing.forests, "labels": 1 if facts["single_label"] else facts["labels"]}
+        tried = {entry["k"] for entry in summary.get("leaderboard", ()) if entry["arm"] == goal["arm"] and entry["k"]}
+        goal["largest"] = len(tried) > 1 and goal["k"] == max(tried)
+        if name == "predict":
+            goal["by_neighbours"] = _by_neighbors(summary, goal)
         if name == "compress":
             goal["rival_shares"] = _rival_shares(summary, goal)
         if goal.get("kept"):
@@ -190,11 +197,26 @@ def _rival_shares(summary: Mapping[str, Any], goal: Mapping[str, Any]) -> dict[s
     return found
 
 
-def _changed_without_copies(verdict: Mapping[str, Any], name: str) -> tuple[int, str] | None:
-    """How many test rows have a copy in training, and the word of a goal without these, where it is another."""
+def _changed_without_copies(verdict: Mapping[str, Any], name: str) -> tuple[int, str, Any] | None:
+    """How many test rows have a copy in training, and the word of a goal without these with the interval of its gain,
+    where it is another word."""
     found = verdict.get("without_copies") or {"goals": {}}
-    said = found["goals"].get(name, {}).get("word")
-    return None if said is None or said == verdict["goals"][name]["word"] else (found["rows"], said)
+    alone = found["goals"].get(name, {"word": None})
+    same = alone["word"] in (None, verdict["goals"][name]["word"])
+    return None if same else (found["rows"], alone["word"], alone.get("interval"))
+
+
+def _by_neighbors(summary: Mapping[str, Any], goal: Mapping[str, Any]) -> float | None:
+    """What neighbours in all features have on the test rows, where they predict better than the linear model of these,
+    and as well as ours; else None."""
+    whole = entry_of(summary, ALL_FEATURES, None) or {"scores": {}}
+    name, margin = goal["measure"].replace(f"({RIDGE})", f"({NEIGHBORS})"), goal.get("margin") or 0.0
+    value = whole["scores"].get(name, {}).get(TEST) if name != goal["measure"] else None
+    if value is None or summary["verdict"]["basis"] != TEST_ROWS:
+        return None
+    sign = sign_of(goal["measure"])
+    as_ours = sign * (value - goal["value"]) >= -margin and sign * (value - goal["base"]["value"]) > margin
+    return float(value) if as_ours else None
 
 
 def kept_by_chance(summary: Mapping[str, Any]) -> float | None:
@@ -296,24 +318,30 @@ def _than(name: str, goal: dict[str, Any]) -> str:
         parts.append(" with fewer numbers")
     if goal["word"] == BETTER and base is not None:
         constant = SAME_ROWS if is_near(goal["measure"]) else CONSTANT
-        other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else constant
-        rivals = f" and the best rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
-        own = predicts_from_features(goal)  # beside a ridge on the same features
-        features = f"{'a linear model of ' * bool(own)}{ALL_FEATURES}{rivals}"
+        other = other_map(goal) if base["k"] else constant
+        rivals = f"{_above_rivals(goal)}{TRIED * bool(goal['untried'])}" if _above_rivals(goal) else ""
+        features = f"{'a linear model of ' * (name == 'predict')}{ALL_FEATURES}{rivals}"
         parts.append(f" than {features if base['arm'] == ALL_FEATURES else other}")
         parts.append(", by less than matters" * (goal["gain"] <= (goal.get("margin") or 0.0)))
+    if name == "predict" and goal["word"] == LEVEL and goal["labels"] > 1:
+        parts.append(" in the mean over labels")
     if place_of_rival(goal) == AHEAD:
         parts.append(f"; a rival {'that merely sorts rows by class ' * merely_sorts(goal)}is ahead")
-    if said := reversed_among_new(goal):
+    if said := among_new(goal):
         parts.append(f"; {said} among new rows")
+    if goal.get("without_copies"):
+        parts.append(f"; {goal['without_copies'][1]} without copied rows")
     return "".join(parts)
 
 
-def _above_rivals(goal: dict[str, Any]) -> bool:
-    """Whether the best rival is behind for certain, and by more than counts as level."""
+def _above_rivals(goal: dict[str, Any]) -> str:
+    """That the best rival is behind for certain, and whether by more than counts as level; empty where it is not."""
     rival = goal.get("rival") or {}
     ends: Sequence[float] = rival.get("interval") or ()
-    return bool(len(ends) and ends[0] > 0 and rival["gain"] > (goal.get("margin") or 0.0))
+    if not len(ends) or ends[0] <= 0:
+        return ""
+    matters = rival["gain"] > (goal.get("margin") or 0.0)
+    return f" and{'' if matters else ', by less than matters,'} the best rival"
 
 
 def _place(asked: str | None, name: str) -> tuple[bool, int]:
@@ -435,10 +463,12 @@ def _compared(goal: dict[str, Any], features: int) -> str:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
         if (other := among.get("rival")) is not None:
             whole += f"; {label(goal['rival'])}, the rival above, {number(other)}"
+        if (best := best_among_new(goal)) is not None:
+            whole += f"; {label(best)}, the highest rival there, {number(best['value'])}"
         sentences.append(f"New rows among themselves: {whole}.")
     if other := goal.get("below_constant"):
-        what = f"The best other map{TRIED * bool(goal['untried'])}"
-        sentences.append(f"{what}, {label(other)}, is below that: {number(other['value'])}.")
+        what = f"{other_map(goal)}, {label(other)}, is below that: {number(other['value'])}."
+        sentences.append(f"{what[0].upper()}{what[1:]}")
     if other := goal.get("highest"):
         text = f"{highest_words(goal)}{size_words(other)}, {number(other['value'])}"
         sentences.append(f"The best other map on the folds is {label(goal['base'])}; {text}.")
@@ -454,7 +484,8 @@ def _against(goal: dict[str, Any], features: int) -> str:
     base, said = goal["base"], goal["word"]
     values = f"{number(goal['value'])} instead of {number(base['value'])} of {label(base)}"
     own = predicts_from_features(goal)  # its predictions are the same at every size
-    arm = f"the own predictions of {goal['arm']}, {NOT_ITS_NUMBERS}" if own else label(goal)
+    arm = f"{label(goal)}{LARGEST * bool(goal.get('largest'))}"
+    arm = f"the own predictions of {goal['arm']}, {NOT_ITS_NUMBERS}" if own else arm
     ours, whole = f"{arm}, {measure_words(goal['measure'], bool(own))}", base["arm"] == ALL_FEATURES
     if said == BETTER:
         return f"{values}{_ends(goal)}: {ours}."

@@ -231,6 +231,7 @@ def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE)
         "least": AS_SHOWN,
         "threshold": any(row.get("threshold") is not None for row in table),
         "calibration": any(row.get("calibration") is not None for row in table),
+        "decisions": any(row.get("decisions") is not None for row in table),
         "gains": _gain_plot(drawn) if len(drawn) > 2 else None,
     }
 

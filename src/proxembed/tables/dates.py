@@ -33,7 +33,7 @@ OFFSET = re.compile(
 FULL_MONTHS = ("january february march april may june july august september october november december sept").split()
 HALF = r"([AaPp]\.?[Mm]\.?)"
 CLOCK = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*(?:{HALF}|Uhr)?|(\d{{1,2}})\s*{HALF}", re.ASCII)
-DOTTED = re.compile(r"\d\d\.[0-5]\d\.[0-5]\d", re.ASCII)  # hours, minutes and seconds, or a date
+DOTTED = re.compile(r"\d{1,2}\.[0-5]\d\.[0-5]\d", re.ASCII)  # hours, minutes and seconds, a date or a code
 WRITTEN = re.compile(  # with units, such as PT1H30M or 1 day 2 h 30 min
     r"(?:P(?=\d+D|T\d)|(?=\d))(?:(\d+)\s*d(?:ays?)?\s*)?T?(?:(\d+)\s*h(?:(?:ou)?rs?)?\s*)?"
     r"(?:(\d+)\s*m(?:in(?:ute)?s?)?\s*)?(?:(\d+(?:\.\d+)?)\s*s(?:ec(?:ond)?s?)?)?",
@@ -41,7 +41,8 @@ WRITTEN = re.compile(  # with units, such as PT1H30M or 1 day 2 h 30 min
 )
 DURATION = re.compile(r"(?:(\d+) days?,? )?(?:(\d+):(?=\d\d:))?(\d+):([0-5]\d(?:\.\d+)?)", re.ASCII)
 TIME_NAME = re.compile(
-    r"(?:^|[\W_])(?:(?:\w*time|\w*zeit|\w*dauer|duration|lap|split|elapsed|pace|minute|min|sec|second|hour)s?)(?:$|[\W_])"
+    r"(?:^|[\W_])(?:(?:\w*time|\w*zeit|\w*dauer|duration|lap|split|elapsed|pace|minute|min|sec|second|hour"
+    r"|timestamp|uhr|clock|hora|heure|dur[e\u00e9]e|ora|orario|tijd|godzina)s?)(?:$|[\W_])"
     r"|[a-z](?:Time|Duration|Lap)(?![a-z])",
     re.IGNORECASE,
 )
@@ -193,11 +194,12 @@ def either_order(words: Sequence[str], style: str) -> bool:
 
 
 def is_clock(words: Sequence[str]) -> bool:
-    """Whether all words are clock times of one form: 14:40, 14:40:05 and 14.40.05, or 2:40 PM and 3pm."""
+    """Whether all words are clock times of one form: 14:40, 14:40:05 and 14.40.05, or 2:40 PM and 3pm. Those with
+    points are no dates either, most of them at least."""
     parts = list(map(_clock, words))
     if not parts or any(part is None or hours(part[0]) is None for part in parts):
         return False
-    if all(map(DOTTED.fullmatch, words)) and date_style(words) is not None:
+    if all(map(DOTTED.fullmatch, words)) and 2 * len(date_misfits(words)) < len(words):
         return False
     forms = {(part[3] is None, (part[4] or part[6]) is None) for part in parts if part is not None}
     return len(forms) == 1
@@ -223,23 +225,27 @@ def hours(value: Any) -> float | None:
     return None if found > 24 else found
 
 
-def clock_style(words: Sequence[str]) -> str | None:
-    """How all words write a time: "clock", or "duration" (75:30, 1:02:33) if one is no time of a day; with units only
-    if one has two of them (1h 30m) or is in ISO's form."""
+def clock_style(words: Sequence[str], name: str) -> str | None:
+    """How all words of a column write a time: "clock", or "duration" (75:30, 1:02:33) if one is no time of a day; with
+    units only if one has two of them (1h 30m) or is in ISO's form. The column's name must say that it holds times if
+    they have points (14.40.05) or may be something else."""
+    named = time_name(name)
     if is_clock(words):
-        return "clock"
-    lasting = bool(words) and all(minutes(word) is not None for word in words)
-    written = [word for word in words if WRITTEN.fullmatch(word)] if lasting else []
+        return "clock" if named or not any(map(DOTTED.fullmatch, words)) else None
+    if not words or any(minutes(word) is None for word in words) or all(hours(word) is not None for word in words):
+        return None
+    written = [word for word in words if WRITTEN.fullmatch(word)]
     if written and not any(word[0] in "Pp" or len(re.findall(r"[A-Za-z]+", word)) > 1 for word in written):
         return None
-    return "duration" if lasting and any(hours(word) is None for word in words) else None
+    return "duration" if named or _lasts(words) else None
 
 
-def lasts(words: Sequence[str]) -> bool:
+def _lasts(words: Sequence[str]) -> bool:
     """Whether durations are no ratios, scores or angles: they have units, days or decimals, or hours in some cells
-    alone."""
-    if any(map(WRITTEN.fullmatch, words)):
-        return True
+    alone. Days and minutes without hours in any cell are degrees, as in 46d12m30s."""
+    units = [part for part in map(WRITTEN.fullmatch, words) if part is not None]
+    if units:
+        return any(part[2] for part in units) or not any(part[1] and part[3] for part in units)
     parts = [part for part in map(DURATION.fullmatch, words) if part is not None]
     return any(part[1] or "." in part[4] for part in parts) or len({part[2] is None for part in parts}) > 1
 

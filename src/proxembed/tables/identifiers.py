@@ -12,11 +12,15 @@ from .quantities import LEADING_ZERO, NumberWords
 
 FEWEST_OWNERS = 10  # different values of an identifier, and rows of numbered rows
 WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
-COUNTED = re.compile(r"[\d.,]+\s*(?:[-\u2013]\s*[\d.,]+|\+)?", re.ASCII)  # a number, a range or a lower bound (10+)
+COUNTED = re.compile(  # a number, a range or a bound (10+)
+    r"[<>]?\s*[\d.,]+[kKM]?\s*(?:[-\u2013]\s*[\d.,]+[kKM]?|\+)?", re.ASCII
+)
 NUMBERED_WORD = re.compile(r"[^\W\d]+[ _#-]*\d+")
 ID_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|index|row|nr)$)|[a-z](?:ID|Id)$")
 ROW_NAMES = re.compile(r"Unnamed: 0(?:\.\d+)?|row[\W_]?names?", re.IGNORECASE)  # as pandas and R write them
-CODES = frozenset("code codes zip zipcode zipcodes postcode plz fips naics areacode".split())  # of places and kinds
+CODES = frozenset(  # of places, industries and other kinds
+    "code codes zip zipcode zipcodes postcode plz fips naics nace noga isic sic areacode".split()
+)
 WORD = re.compile(r"[a-z]{3,}")  # unlike the name of a person
 IDS = frozenset({"id", "identifier", "uuid", "guid"})
 NUMBERINGS = IDS | {"nr", "no", "num", "number", "nummer", "name", "code", "key", "hash", "index", "ref"}
@@ -103,9 +107,10 @@ def are_decimals(words: Sequence[str]) -> bool:
 
 def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -> bool:
     """Whether a column of this name, whose cells are whole numbers or tokens, is an identifier. A plural of few whole
-    numbers, such as devices of 1 to 6, is a count."""
+    numbers, such as devices of 1 to 6, is a count, and ranges such as 100k-150k that repeat say how much."""
     said = identifier_name(name)
-    if said == "owners" and all(map(COUNTED.fullmatch, words)) and not all(map(WHOLE.fullmatch, words)):
+    ranges = all(map(COUNTED.fullmatch, words)) and not all(map(WHOLE.fullmatch, words))
+    if ranges and (said == "owners" or counts.max() > 1 and any(word[-1] in "kKM" for word in words)):
         return False
     if said != "owners" or not all(map(WHOLE.fullmatch, words)):
         return bool(said)

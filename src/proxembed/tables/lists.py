@@ -131,11 +131,13 @@ def _unquoted(word: str) -> tuple[Any, ...] | None:
 
 def are_choices(words: Sequence[str]) -> bool:
     """Whether words joined by commas are choices of several, and not names or places such as Bern, Switzerland: there
-    are fewer choices than words, and half of them or more stand alone, or first in one word and later in another."""
+    are fewer choices than words, half of them or more stand alone, or first in one word and later in another, and
+    either one does the latter or all stand alone."""
     first, later, alone = set[str](), set[str](), set[str]()
     for word in words:
         one, *others = map(str.strip, word.split(","))
         (first if others else alone).add(one)
         later.update(others)
     several = first | later | alone
-    return len(several) < len(words) and 2 * len(alone | first & later) >= len(several)
+    free = bool(first & later) or several == alone
+    return free and len(several) < len(words) and 2 * len(alone | first & later) >= len(several)

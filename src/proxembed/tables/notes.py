@@ -15,7 +15,7 @@ QUOTED = re.compile(r"""('[^']*'|"[^"]*")((, | and )('[^']*'|"[^"]*"))*""")
 NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 
-class Spelled(str):
+class SpellingNote(str):
     """A note on spellings, which tells nothing of what the cells are."""
 
 
@@ -111,7 +111,7 @@ def spelled_alike(column: str, words: Sequence[str], counts: Any) -> str:
     for word, count in zip(words[: MOST_SPELLINGS + 1], counts, strict=False):
         rows[word] += int(count)
     notes = spelling_notes(list(rows), list(rows.values()), "values") if len(words) <= MOST_SPELLINGS else ()
-    return Spelled("".join(f"{column}: {note}" for note in notes))
+    return SpellingNote("".join(f"{column}: {note}" for note in notes))
 
 
 def _plain(name: str) -> str:

@@ -44,7 +44,7 @@ SIGNS_ONLY = re.compile(rf"[{MINUS}{PLUS}]+")
 FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9}  # after a number: 1.2M
 SCALED = " (k, M)"  # ends the unit of a column that has several of them
 LIMITS = "<"  # ends the style of a column with cells such as <0.6 or > 90, which are read as that limit
-LIMIT = re.compile(rf"[<>\u2264\u2265]=?{SPACE}(?=[\d.,])")
+LIMIT = re.compile(rf"[<>\u2264\u2265]=?{SPACE}(?=(?:[{MINUS}{PLUS}]{SPACE})?(?:{MONEY}{SPACE})?[\d.,])")
 FEWEST_PLAIN = 8  # different numbers beside limits: fewer may be steps, the last of which is >5
 MOSTLY = 0.5  # a column with more numbers than this tells the style, even if some of its cells are none
 

@@ -27,9 +27,7 @@ from .dates import (
     has_short_years,
     hours,
     is_numbered_month,
-    lasts,
     named_zone,
-    time_name,
 )
 from .identifiers import (
     FEWEST_OWNERS,
@@ -83,6 +81,7 @@ DATE_WORDS = {"iso": "date", "dmy": "date, day first", "mdy": "date, month first
 CLOCK_WORDS = {"clock": "clock time, in hours", "duration": "duration, in minutes"}
 CHANCE = 0.05  # of as many unseen cells, by the share of training cells that stand alone
 DIGITS = re.compile(r"\d+", re.ASCII)
+POINTED = re.compile(r"\d+(?:\.\d+){2,}", re.ASCII)
 SHORT = re.compile(r"([1-9]\d*)(?:\.0+)?", re.ASCII)  # a code that became a number
 EXAMPLES = 2
 
@@ -206,7 +205,7 @@ def _read(cells: DistinctCells, style: str, *, asks: bool, kept: bool) -> Readin
     if not kept and (owner := _owner(cells, style)) is not None:
         return owner
     reading = _lists(cells) or _truths(cells) or _clocks(cells) or _numbers(cells, style, asks) or _dates(cells)
-    if reading is not None and reading.words.startswith("number") and code_name(cells.name) and _codes(cells):
+    if reading is not None and code_name(cells.name) and _codes(cells, reading.words.startswith("number")):
         words = f"code (by its name), {len(cells.values):,} values"
         return _reading(cells, words, Column(cells.name, "category", style="code"))
     return reading or _scales(cells) or _joined_names(cells) or _words(cells, style)
@@ -244,9 +243,12 @@ def _owner(cells: DistinctCells, style: str) -> Reading | None:
     return None
 
 
-def _codes(cells: DistinctCells) -> bool:
-    """Whether all cells are whole numbers of at least 0, or some have letters: 606xx."""
+def _codes(cells: DistinctCells, numbers: bool) -> bool:
+    """Whether all cells are groups of digits between points (62.01.10), or, if they are ``numbers``, whole ones of at
+    least 0, or some have letters (606xx)."""
     words = list(map(word_of, cells.values))
+    if not numbers:
+        return all(map(POINTED.fullmatch, words))
     return any(map(LETTER.search, words)) or all(WHOLE.fullmatch(word) and word[0] != "-" for word in words)
 
 
@@ -272,7 +274,7 @@ def _are_tokens(numbers: NumberWords, style: str) -> bool:
     words, wrong = numbers.words, numbers.misfits(style)
     if not wrong or not numbers.unit and 2 * len(wrong) < len(words):
         return False
-    if 2 * len(date_misfits(words)) < len(words):
+    if 2 * min(len(date_misfits(words)), len(clock_misfits(words))) < len(words):
         return False
     return not any(word.startswith(("[", "{")) for word in words)
 
@@ -305,11 +307,9 @@ def _truths(cells: DistinctCells) -> Reading | None:
     if all(isinstance(value, bool | np.bool_) for value in cells.values):
         return _reading(cells, "yes or no (true, false)", Column(cells.name, "boolean", ("false", "true")))
     pair = truth_words(cells.words) if len(cells.words) == len(cells.values) else None
-    return (
-        None
-        if pair is None
-        else _reading(cells, f"yes or no ({pair[1]}, {pair[0]})", Column(cells.name, "boolean", pair))
-    )
+    if pair is None:
+        return None
+    return _reading(cells, f"yes or no ({pair[1]}, {pair[0]})", Column(cells.name, "boolean", pair))
 
 
 def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
@@ -332,9 +332,8 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         place = int(np.argmin(np.isfinite(numbers)))
         shown = cells.values[place]
         problem = f"holds {shown}, which is infinite or too large for a number"
-        return _reading(
-            cells, "number", None, problem=problem, options=(("missing", str(shown)),), at=cells.places[place]
-        )
+        missing = (("missing", str(shown)),)
+        return _reading(cells, "number", None, problem=problem, options=missing, at=cells.places[place])
     if asks and (codes := _missing_codes(numbers, cells.counts)):
         count = int(cells.counts[np.isin(numbers, codes)].sum())
         ends = ("an empty cell", "a value") if len(codes) == 1 else ("empty cells", "values")
@@ -432,12 +431,12 @@ def _clocks(cells: DistinctCells) -> Reading | None:
     words, wrong = cells.numbers.words, list[int]()
     if not cells.words:
         style = None if any(hours(value) is None for value in cells.values) else "clock"
-    elif (style := clock_style(words)) is None:
+    elif (style := clock_style(words, cells.name)) is None:
         wrong = clock_misfits(words)
         if any(map(str.isdigit, "".join(words[j] for j in wrong))) or not _few(cells, wrong):
             return None
-        style = clock_style([word for j, word in enumerate(words) if j not in wrong])
-    if style is None or style == "duration" and not (time_name(cells.name) or lasts(words)):
+        style = clock_style([word for j, word in enumerate(words) if j not in wrong], cells.name)
+    if style is None:
         return None
     if wrong:
         return _with_odd(cells, CLOCK_WORDS[style].partition(",")[0], wrong)
@@ -591,6 +590,11 @@ def _unread(cells: DistinctCells, style: str, kind: str) -> str:
     if 1 < len(units) <= MOST_UNITS and not seats:  # such as 12A
         shown = ", ".join(sorted(filter(None, units))) + " or none" * ("" in units)
         return f"{cells.name} is read as a {kind}: its cells are numbers in several units ({shown})"
+    if words and not clock_misfits(words):
+        return (
+            f"{cells.name} is read as a {kind}: its cells, such as {words[0]!r}, are times or durations only under the "
+            f"name of a time, such as '{cells.name}_time'"
+        )
     for what, look in (("numbers or times", NUMERIC_LOOK), ("dates", DATE_LOOK)):
         alike = [word for word in words if look.fullmatch(word)]
         if 2 * len(alike) > len(words):

@@ -229,11 +229,11 @@ def _checked(plan: Plan) -> list[Cut]:
 def _shown(plan: Plan) -> list[Cut]:
     cuts, found = plan.cuts, []
     missing = "F1, Hamming loss and probabilities"
-    unanswered = "" if plan.answered else ", and how many answers of the chosen model are right"
+    unanswered = "" if plan.answered else "how many answers of the chosen model are right (sensitivity, specificity), "
     if not cuts.layouts:
         found.append("maps laid out from all components")
     if not plan.numbers and not cuts.decisions:
-        found.append(f"{missing} in the tables, and thresholds of single labels{unanswered}")
+        found.append(f"{unanswered}{missing} in the tables, and thresholds of single labels")
     elif not plan.numbers and cuts.leading:
-        found.append(f"{missing}, except of all features and the leading method{unanswered}")
+        found.append(f"{unanswered}{missing}, except of all features and the leading method")
     return [Cut(SHOWN, text) for text in found]

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from proxembed.blocks import RowBlocks, is_dask
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
-from proxembed.data.dataset import with_spelling_notes
+from proxembed.data.dataset import groups_of_copies, with_spelling_notes
 from proxembed.data.large_table import takes as is_table
 from proxembed.data.readers.label_arrays import labels_of
 from proxembed.data.readers.table import read_table
@@ -31,7 +31,7 @@ from proxembed.splits.splits import NO_TEST_ROWS, Split, Splitting, holdout_spli
 from proxembed.splits.units import checked_units
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import RawRows, TableRows
-from proxembed.tables.axis import axis_of, axis_value
+from proxembed.tables.axis import axis_names
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.tables.notes import few_notes, shorten
 from proxembed.targets.known import known_cells
@@ -53,6 +53,7 @@ JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare tak
     "search": (SearchOptions, ("encoder", "folder", "resume", "progress")),
     "compare": (CompareOptions, ("encoder", "folder", "progress")),
 }
+COPIES = "copies"  # as groups: rows of equal features
 OF_FILES = tuple(name for name in declared(Columns) if name not in ("groups", "sample_weight"))
 
 
@@ -91,6 +92,8 @@ def _labelled(
             "the method that is found on all rows."
         )
     X = frame_of(X)
+    if isinstance(groups, str) and groups == COPIES and not isinstance(X, str | Path):
+        return with_copies_together(_labelled(X, y, False, test, caller, columns, weights))
     if weights is not None:
         if not (isinstance(X, str | Path) or is_frame(X)):
             raise ValueError(
@@ -186,6 +189,26 @@ def _of_column(groups: Any) -> Any:
     return groups if groups is None or isinstance(groups, str) else False
 
 
+def with_copies_together(dataset: Dataset) -> Dataset:
+    """The data set whose groups are rows of equal features, without training rows that are copies of named test rows;
+    without groups, and with a note, where no two rows are equal."""
+    if COPIES in (dataset.feature_names or ()):
+        raise ValueError(
+            f"groups={COPIES!r} keeps rows of equal features together, and a column has this name; rename the column."
+        )
+    groups = groups_of_copies(dataset)
+    found, n = len(np.unique(groups)), len(groups)
+    if found == n:
+        return replace(dataset, notes=(*dataset.notes, f"groups={COPIES!r}: no two rows have equal features"))
+    note = f"groups={COPIES!r}: {n:,} rows are {found:,} groups of rows with equal features"
+    train, test = dataset.train_idx, dataset.test_idx
+    if train is not None and test is not None:
+        alone = train[~np.isin(groups[train], groups[test])]
+        note += f"; {len(train) - len(alone):,} training rows are copies of test rows, and are left out"
+        train = alone
+    return replace(dataset, groups=groups, train_idx=train, notes=(*dataset.notes, note))
+
+
 def _grouped(dataset: Dataset, groups: Any) -> Dataset:
     """The data set with the groups of an array, if one was given."""
     if groups is None or groups is False or isinstance(groups, str):
@@ -243,6 +266,8 @@ def _held_out(dataset: Dataset, test: Any) -> Dataset:
 
 def read_labelled(file: str | Path, test: str | Path | None = None, **columns: Any) -> Dataset:
     """Read a labelled file, or ``openml:NAME``, and a file of test rows; ``columns`` as of `Columns`."""
+    if columns.get("groups") == COPIES:
+        return with_copies_together(read_labelled(file, test, **{**columns, "groups": False}))
     names = _listed(columns.pop("labels", None))
     if str(file).startswith(OPENML):
         taken: dict[str, Any] = {
@@ -428,8 +453,8 @@ def leaks(dataset: Dataset) -> list[str]:
         X = np.where(holes & (holes.mean(axis=0) <= MOST_EMPTY), np.nan, X)
     if not isinstance(X, np.ndarray) or X.size == 0 or X.size > MOST_CELLS:
         return []
-    if axis_of([name for name in names if axis_value(name) is not None]) is not None:  # no wavelength copies a label
-        own = [j for j, name in enumerate(names) if axis_value(name) is None]
+    if axis := set(axis_names(names)):  # no wavelength copies a label
+        own = [j for j, name in enumerate(names) if name not in axis]
         X, names = X[:, own], [names[j] for j in own]
     found = [each for each in _strengths(dataset, X, rows) if each[2].max(initial=0) > each[1]]
     notes: dict[int, tuple[float, str]] = {}

@@ -27,7 +27,7 @@ from proxembed.evaluate.gains import held_out_precisions
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.run import Protocol, run
-from proxembed.evaluate.verdict import summarise
+from proxembed.evaluate.verdict import label_decisions, summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
 from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
@@ -650,7 +650,8 @@ def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunR
     if own in known and (job.nested is not None or TEST in record.results.folds):
         raw, embedded = (held_out_precisions(record.results, dataset, *arm) for arm in ((ALL_FEATURES, None), own))
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
-    record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
+    near, decisions = "cosine" if job.found.adaptive is None else "gaussian", label_decisions(record.results, own)
+    record.add(**evidence_sections(evidence, dataset, near, decisions=decisions))
     if job.nested is None:
         found = best_laid_out(record.summary, record.parts["map"])
         record.summary["verdict"] |= {"laid_out": found} if found else {}

@@ -218,7 +218,8 @@ def verdict(found: Diagnosis, what: str = "labels") -> str:
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
     reach = f"reach{'es' * (reached < 2)} {tested:.3f} on held-out rows"
     if found.passed:
-        raw = f"all features have {found.raw:.3f}{', which is no less' * (found.raw >= found.held_out)}"
+        good = "are at least as good" if found.raw >= found.held_out else "have less"
+        raw = f"all features {good} ({found.raw:.3f})"
         return f"Better than shuffled {what}: {times} of {shuffles} {reach}; {raw}."
     return f"Not better than shuffled {what}: {times} of {shuffles} {reach} (p = {found.p:.3f})."
 

@@ -351,9 +351,11 @@ def _scores_section(evidence: Evidence, Y: Any, names: Sequence[str]) -> dict[st
     return {"scores": {**sides, "labels": [str(name) for name in names], "columns": scores}}
 
 
-def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine", scored: Any = None) -> dict[str, Any]:
+def evidence_sections(
+    evidence: Evidence, dataset: Any, measure: str = "cosine", scored: Any = None, decisions: Any = None
+) -> dict[str, Any]:
     """The map, the table of labels and the proximity matrices of held-out rows, as the record holds them; ``scored``:
-    the rows that the figures of labels are of, where they are others."""
+    the rows that the figures of labels are of, where they are others; ``decisions``: as of ``label_decisions``."""
     names, ids = dataset.label_names, None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
     counts = dataset.Y.sum(axis=0).tolist()
     Y = dataset.Y.tocsr()[evidence.rows]
@@ -368,9 +370,10 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
             counts,
             evidence.ap_raw,
             evidence.ap_embedded,
-            evidence.thresholds,
+            None if dataset.of_classes else evidence.thresholds,  # the most probable class is predicted
             evidence.calibration,
             prevalence(dataset, evidence.rows if scored is None else scored),
+            None if decisions is None else decisions[0],
         ),
         "reliability": reliability_section(*evidence.reliability),
     }

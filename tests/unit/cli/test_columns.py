@@ -130,6 +130,15 @@ def test_a_table_of_which_nothing_is_to_be_predicted_yet_is_described(table, tmp
     assert "--targets fat,'dry matter'" in done.stdout and "20 columns named" in done.stdout and not done.stderr
 
 
+def test_a_stray_numbered_column_stands_beside_spectra(tmp_path):
+    cells = np.random.default_rng(0).normal(size=(12, 23)).astype(str)
+    head = ",".join(["id", *(f"X{nm}" for nm in range(400, 440, 2)), "X1", "50 Hz", "fat"])
+    rows = (f"s{j},{','.join(row)}" for j, row in enumerate(cells))
+    (tmp_path / "t.csv").write_text("\n".join([head, *rows]))
+    done = program(tmp_path / "t.csv")
+    assert "--targets X1,'50 Hz',fat" in done.stdout and "20 columns named" in done.stdout and not done.stderr
+
+
 def test_lines_left_out_are_told_before_labels_are_named(tmp_path):
     rows = "".join(f"{j % 7}.5,{j % 5},{'uv'[j % 2]}\n" for j in range(20))
     (tmp_path / "t.csv").write_text(f"a,b,y\nkg,cm,\n{rows}a,b,y\n{rows}")

@@ -15,17 +15,22 @@ from proxembed.workflow.options import SearchOptions
 @pytest.fixture
 def asked(monkeypatch):
     calls = []
-    monkeypatch.setattr(sys.modules["proxembed.cli.demo"], "search_and_show", lambda *given: calls.append(given[:-1]))
+
+    def keep(*given, keep_rival):
+        calls.append((*given[:-1], keep_rival))
+
+    monkeypatch.setattr(sys.modules["proxembed.cli.demo"], "search_and_show", keep)
     return calls
 
 
 def test_the_demo_is_the_search_on_digits(asked):
     words = ["demo", "--seed", "3", "--jobs", "2", "--max-work", "9", "--max-seconds", "5", "--json", "-o", "elsewhere"]
+    words += ["--goal", "map", "--keep-rival", "forest scores"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     ((dataset, options, *rest),) = asked
-    assert options == SearchOptions(seed=3, n_jobs=2, max_work=9.0, max_seconds=5.0)
-    assert rest == [None, Path("elsewhere"), True] and dataset.name == "digits"
+    assert options == SearchOptions(goal="map", seed=3, n_jobs=2, max_work=9.0, max_seconds=5.0)
+    assert rest == [None, Path("elsewhere"), True, "forest scores"] and dataset.name == "digits"
 
 
 def test_it_has_a_small_budget_of_its_own_unless_one_is_given_and_a_folder_of_its_name(asked):
@@ -36,7 +41,7 @@ def test_it_has_a_small_budget_of_its_own_unless_one_is_given_and_a_folder_of_it
         SearchOptions(max_seconds=60.0),
         SearchOptions(max_work=30.0),
     ]
-    assert asked[0][3:] == (Path("demo"), False)
+    assert asked[0][3:] == (Path("demo"), False, None)
     text = CliRunner().invoke(app, ["demo", "--help"]).stdout
     assert f"{WORK:g} units of work" in " ".join(text.split())
 

@@ -57,11 +57,14 @@ def entry():
 
 def test_the_command_against_copied_rows_stands_on_a_line_of_its_own(capsys):
     summary = make_summary()
-    more = {"warnings": ["7 rows have a copy."], "warning_command": "proxembed search a.csv --groups COPY -o a-grouped"}
+    more = {
+        "warnings": ["7 rows have a copy."],
+        "warning_command": "proxembed search a.csv --groups copies -o a-grouped",
+    }
     goal = summary["verdict"]["goals"]["map"] | {"not_saved": "These are figures of OPLS."}
     print_summary({**summary, "verdict": {**summary["verdict"], **more, "goals": {"map": goal}}}, ["index.html"])
     lines = capsys.readouterr().out.splitlines()
-    assert "    proxembed search a.csv --groups COPY -o a-grouped" in lines and "⚠ 7 rows have a copy." in lines
+    assert "    proxembed search a.csv --groups copies -o a-grouped" in lines and "⚠ 7 rows have a copy." in lines
     assert lines.index("These are figures of OPLS.") < lines.index("What to do: use this map.")
 
 

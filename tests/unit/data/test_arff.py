@@ -235,8 +235,8 @@ def test_empty_cells_texts_dates_and_truth_values_are_read_as_a_table(tmp_path):
     with pytest.raises(DataError, match="encoding was given, but an ARFF file says so itself; leave it out"):
         read(tmp_path / "t.arff", columns=Columns(encoding="cp1252"))
     (tmp_path / "t.arff").write_text(head + "{0 1}\n")
-    with pytest.raises(DataError, match="its rows are sparse, and columns are named by purpose in dense rows only"):
-        read(tmp_path / "t.arff", columns=Columns(drop=("age",)))
+    with pytest.raises(DataError, match="its rows are sparse, and text is for dense rows; leave it out, or"):
+        read(tmp_path / "t.arff", columns=Columns(text=("note",)))
 
 
 def test_several_labels_of_other_values_are_outputs_of_classes(tmp_path):
@@ -268,3 +268,70 @@ def test_a_file_that_names_no_labels_tells_its_columns_and_proposes_some(tmp_pat
         read(tmp_path / "t.arff")
     assert [column[:2] for column in caught.value.columns][0] == ("x", "number") and caught.value.rows == (20, True)
     assert caught.value.options == (("labels", "target"),)
+
+
+OUTPUTS = "@attribute c {a,b,c}\n@attribute k {0,1,2}\n@attribute u numeric\n@attribute v numeric\n@data\n"
+INPUTS = "@attribute x0 numeric\n@attribute f {lo,hi}\n@attribute x2 numeric\n"
+
+
+def both_layouts(tmp_path, rows=30, name="t", relation="t"):
+    """Files of the same rows, dense and sparse; a row of the latter leaves out 0 and the first declared values."""
+    table = [
+        (j % 4 / 2, ("lo", "hi")[j % 2], j % 5, "abc"[j * j % 3], j % 3, j % 7 / 4, j % 6 / 8 if j else "?")
+        for j in range(rows)
+    ]
+    sparse_rows = (
+        ", ".join(f"{place} {cell}" for place, cell in enumerate(row) if cell not in (0, "lo", "a")) for row in table
+    )
+    head = f"@relation '{relation}'\n{INPUTS}{OUTPUTS}"
+    (tmp_path / f"{name}-dense.arff").write_text(head + "".join(",".join(map(str, row)) + "\n" for row in table))
+    (tmp_path / f"{name}-sparse.arff").write_text(head + "".join(f"{{{row}}}\n" for row in sparse_rows))
+    return tmp_path / f"{name}-dense.arff", tmp_path / f"{name}-sparse.arff"
+
+
+@pytest.mark.parametrize(
+    ("options", "kinds"),
+    [
+        ({"labels": ("c", "k"), "drop": ("u", "v")}, ["classes", "classes"]),
+        ({"labels": ("c", "k"), "targets": ("u", "v")}, ["classes", "classes", "real", "real"]),
+        ({"targets": ("u", "v"), "drop": ("c", "k")}, ["real", "real"]),
+        ({"labels": ("u", "v"), "target_type": "real", "drop": ("c", "k")}, ["real", "real"]),
+        ({"labels": ("u", "v")}, ["real", "real"]),
+        ({"labels": ("k",), "target_type": "real", "keep": ("x0", "x2")}, ["real"]),
+    ],
+)
+def test_sparse_rows_have_the_outputs_of_dense_ones(options, kinds, tmp_path):
+    dense, sparse_rows = (read(path, columns=Columns(**options)) for path in both_layouts(tmp_path))
+    columns = sparse_rows.outputs.layout.columns
+    assert [column.kind for column in columns] == kinds and isinstance(sparse_rows.X, sparse.csr_array)
+    assert [column.name for column in columns] == [column.name for column in dense.outputs.layout.columns]
+    for column, other in zip(columns, dense.outputs.layout.columns, strict=True):
+        assert (column.values is None) == (other.values is None)
+        assert column.values is None or column.values.tolist() == other.values.tolist()
+    assert sparse_rows.outputs.dense_holes().tolist() == dense.outputs.dense_holes().tolist()
+    assert sparse_rows.outputs.cells.tolist() == dense.outputs.cells.tolist()
+    new, _ = read_rows(tmp_path / "t-sparse.arff", sparse_rows.source)
+    assert sparse.issparse(new) and new.toarray().tolist() == sparse_rows.X.toarray().tolist()
+
+
+def test_numbers_counted_by_meka_and_a_test_file_of_sparse_rows(tmp_path):
+    _, path = both_layouts(tmp_path, relation="t: -C -2")
+    _, test = both_layouts(tmp_path, rows=12, name="u", relation="t: -C -2")
+    data = read(path, test=test)
+    assert [column.kind for column in data.outputs.layout.columns] == ["real", "real"]
+    assert data.X.shape == (42, 8) and data.test_idx.tolist() == list(range(30, 42))
+    (tmp_path / "u-sparse.arff").write_text(test.read_text().replace("x2", "x9"))
+    with pytest.raises(DataError, match="u-sparse.arff: feature 4 is 'x9', not 'x2' as in"):
+        read(path, test=test)
+
+
+def test_sparse_labels_that_are_neither_classes_nor_numbers_are_named_by_line(tmp_path):
+    _, path = both_layouts(tmp_path)
+    with pytest.raises(DataError, match="t-sparse.arff: line 11: label 'u' is the fraction '0.25'; name columns"):
+        read(path, columns=Columns(labels=("k", "u"), drop=("c", "v")))
+    with pytest.raises(DataError, match="t-sparse.arff: line 10: column 'c' holds 'a', which is not a number"):
+        read(path, columns=Columns(targets=("c",), drop=("v",)))
+    with pytest.raises(DataError, match="label 'u' is the fraction"):
+        read(path, columns=Columns(labels=("u",), target_type="classes", drop=("v",)))
+    classes = read(path, columns=Columns(labels=("x2",), target_type="classes", drop=("v",)))
+    assert classes.label_names == ("0", "1", "2", "3", "4")

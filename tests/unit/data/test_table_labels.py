@@ -5,6 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from proxembed.data import Columns, DataError, read
+from proxembed.data.readers.label_arrays import labels_of
 from proxembed.data.readers.table_labels import NUMBERS_OF_FILE
 
 
@@ -268,3 +269,38 @@ def test_classes_of_a_few_words_may_be_labels_joined_by_blanks(tmp_path):
     assert read(tmp_path / "t.csv", columns=Columns(labels=("tags",), separator=" ")).Y.shape[1] == 4
     (tmp_path / "t.csv").write_text("x,town\n" + "".join(f"{i % 7},New {'abcdefghijkl'[i % 12]}\n" for i in range(60)))
     assert not any("few words" in note for note in read(tmp_path / "t.csv", "town").notes)
+
+
+@pytest.mark.parametrize("words", [("n", "j", "y"), ("si", "sim"), ("no", "si", "tak"), ("yes", "ja"), ("n", "no")])
+def test_words_of_several_pairs_are_classes(tmp_path, words):
+    """They are not one label, nor are they beside another label, in a test file, or in memory."""
+    cells = [words[j % len(words)] for j in range(30)]
+    rows = [f"{j * j % 7},{cell},{'yes' if j % 2 else 'no'}" for j, cell in enumerate(cells)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["x,y,z", *rows]))
+    assert read(path, columns=Columns(labels=("y",), drop=("z",))).label_names == tuple(sorted(words))
+    several = read(path, columns=Columns(labels=("y", "z"))).outputs.layout.columns
+    assert [(column.name, column.kind) for column in several] == [("y", "classes"), ("z", "labels")]
+    assert labels_of(cells).names == tuple(sorted(words))
+
+
+def test_words_of_two_pairs_in_a_training_and_a_test_file_are_classes(tmp_path):
+    for name, cells in (("train", "nj"), ("test", "ny")):
+        rows = [f"{j * j % 7},{cells[j % 2]}" for j in range(20)]
+        (tmp_path / f"t-{name}.csv").write_text("\n".join(["x,y", *rows]))
+    data = read(tmp_path / "t-train.csv", test=tmp_path / "t-test.csv", columns=Columns(labels=("y",)))
+    assert data.label_names == ("j", "n", "y")
+
+
+def test_columns_of_different_pairs_are_one_label_each(tmp_path):
+    rows = [f"{j * j % 7},{'nein ja'.split()[j % 2]},{'no yes'.split()[j % 3 == 0]}" for j in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,z", *rows]))
+    data = read(tmp_path / "t.csv", columns=Columns(labels=("y", "z")))
+    assert data.label_names == ("y", "z") and data.Y.toarray().sum(axis=0).tolist() == [10, 7]
+
+
+def test_places_with_commas_are_classes_and_no_joined_labels(tmp_path):
+    cells = ["London, UK", "Paris", "London", "Rome, Italy", "Rome"]
+    rows = [f'{j * j % 7},"{cells[j % 5]}"' for j in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y", *rows]))
+    assert read(tmp_path / "t.csv", columns=Columns(labels=("y",))).label_names == tuple(sorted(cells))

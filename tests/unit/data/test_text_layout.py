@@ -625,3 +625,57 @@ def test_columns_aligned_by_two_blanks_hold_single_ones(tmp_path):
     (tmp_path / "t.txt").write_text("\n".join(["city        temp  rain  y", *lines, "Bern               4  u", ""]))
     with pytest.raises(DataError, match="line 1: its columns are aligned by blanks, and their cells hold blanks"):
         read(tmp_path / "t.txt", "y")
+
+
+def test_quoted_cells_between_two_blanks_are_whole_and_lose_their_quotes(tmp_path):
+    """Blanks in quotes separate nothing; a quote inside of a cell stays."""
+    names = ['"New York"', '"San  Jose"', "Los Angeles", '"The ""Big"" one"', '5" pipe of 6"']
+    lines = ["place of it   n   y", *(f"{names[j % 5]:<20}  {j % 7}  {'ab'[j * j % 3]}" for j in range(30))]
+    (tmp_path / "t.txt").write_text("\n".join(lines))
+    data = read(tmp_path / "t.txt", columns=Columns(labels=("y",)))
+    assert list(data.X["place of it"][:5]) == ["New York", "San  Jose", "Los Angeles", 'The "Big" one', '5" pipe of 6"']
+    assert list(data.X["n"][:3]) == [0, 1, 2]
+
+
+NAMES, RULE = "| place | n | y |", "+---+---+---+"
+FRAMES = {  # as programs print tables: above the header, header, below it, a row, below the rows
+    "Markdown": ("", NAMES, "|:---|---:|---|", "| {} | {} | {} |", ""),
+    "Markdown without a frame": ("", "place | n | y", "---|---|---", "{} | {} | {}", ""),
+    "Markdown below a title": ("# Cities\n", NAMES, "| -- | --- | :--: |", "|{}|{}|{}|", ""),
+    "MySQL": (RULE, NAMES, RULE, "| {} |  {} | {} |", f"{RULE}\n30 rows in set (0.00 sec)"),
+    "psql": ("", " place | n | y ", "-------+---+---", " {} | {} | {}", "(30 rows)\n"),
+    "grid": (RULE, NAMES, "+===+===+===+", f"| {{}} | {{}} | {{}} |\n{RULE}", ""),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_tables_in_frames_are_read(frame, tmp_path):
+    above, header, below, row, end = FRAMES[frame]
+    places = ["New York", 'a "b", c', "x\\|y", "", "Rome"]
+    rows = [row.format(places[j % 5], f"{j % 7}.5", "uv"[j * j % 3]) for j in range(30)]
+    (tmp_path / "t.txt").write_text("\n".join(filter(None, [above, header, below, *rows, end])) + "\n")
+    data = read(tmp_path / "t.txt", "y")
+    assert list(data.X["place"][:5]) == ["New York", 'a "b", c', "x|y", "", "Rome"]
+    assert list(data.X["n"][:3]) == [0.5, 1.5, 2.5] and data.X.shape == (30, 2)
+    assert "columns are separated by '|' in a frame" in data.notes and data.label_names == ("u", "v")
+    (tmp_path / "new.txt").write_text("\n".join([header, below, *rows[:4]]) + "\n")
+    assert read_rows(tmp_path / "new.txt", data.source)[0]["n"].tolist() == [0.5, 1.5, 2.5, 3.5]
+
+
+def test_rows_of_hyphens_in_a_framed_table_are_rows(tmp_path):
+    rows = [("| -- | -- |", "| ++ | -- |", f"| {j} | u |", f"| {j} | v |")[j % 4] for j in range(40)]
+    (tmp_path / "t.txt").write_text("\n".join(["| a | y |", "|---|---|", *rows, ""]))
+    data = read(tmp_path / "t.txt", columns=Columns(labels=("y",), missing=("--", "++")))
+    assert data.X.shape[0] == 40
+
+
+def test_a_row_of_a_framed_table_with_too_few_cells_is_named(tmp_path):
+    rows = [f"| {j % 7} | {'uv'[j % 2]} |" for j in range(20)]
+    (tmp_path / "t.txt").write_text("\n".join(["| a | y |", "|---|---|", *rows, "| 5 |", ""]))
+    with pytest.raises(DataError, match="line 23: "):
+        read(tmp_path / "t.txt", "y")
+
+
+def test_bars_without_a_rule_are_separators(tmp_path):
+    (tmp_path / "t.csv").write_text("a|b|y\n" + "".join(f"{j % 7}|-|{'uv'[j % 2]}\n" for j in range(20)))
+    assert "columns are separated by '|'" in read(tmp_path / "t.csv", "y").notes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.estimator.explain import bibliography, citation, label_loadings
+from proxembed.estimator.explain import Explanation, bibliography, citation, label_loadings
 from proxembed.targets.labels import LabelMatrix
 
 
@@ -26,3 +26,17 @@ def test_entries_of_the_bibliography_hold_no_headings():
         assert entry.startswith("@") and entry.endswith("\n}") and f"{{{key}," in entry
         assert entry.count("\n@") == 0 and not any(line.startswith("%") for line in entry.splitlines())
     assert citation(["qian2010ssdrmc"]) == bibliography()["qian2010ssdrmc"]
+
+
+def test_an_explanation_prints_a_line_per_feature_and_label():
+    found = Explanation(1, [("width\x1b", -0.123456), ("mass", 1e-5)], [("red", 0.98765)], effects=True)
+    lines = [
+        "component 1",
+        "features (effects):",
+        "  -0.123  width\\x1b",
+        "  +1e-05  mass",
+        "labels (loadings):",
+        "  +0.988  red",
+    ]
+    assert str(found).splitlines() == lines
+    assert str(Explanation(0, [("mass", 2.0)], [])).splitlines() == ["component 0", "features (weights):", "  +2  mass"]

@@ -13,6 +13,7 @@ from proxembed.algebra.shared import Shared
 from proxembed.classify import MultiOutputRidge
 from proxembed.data import Dataset
 from proxembed.evaluate import evidence
+from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import make_part
 from proxembed.measures import kept_neighbors
@@ -111,6 +112,14 @@ def test_whole_embeddings_of_the_test_rows_come_with_their_planes(made):
         np.testing.assert_array_equal(Z[:, :2], plane)
 
 
+def test_the_map_of_the_verdict_has_a_panel_of_its_own_unless_the_choice_has_the_same(made):
+    data, split = made
+    same = held_out_evidence(OPLS(n_components=3), data, split, judged=(Arm("OPLS", OPLS()), (2, 3)))
+    assert (len(same.panels), same.judged) == (3, 1)
+    other = held_out_evidence(OPLS(n_components=3), data, split, judged=(Arm("PCA", PCA()), (2,)))
+    assert (len(other.panels), other.judged) == (4, 3) and other.panels[3][0] == "PCA at k = 2"
+
+
 def test_titles_take_the_name_that_the_method_is_given(made):
     found = held_out_evidence(OPLS(n_components=1), *made, name="mine")
     assert [title for title, *_ in found.panels] == ["PCA", "mine", "mine on shuffled labels"]
@@ -172,3 +181,15 @@ def test_probabilities_of_classes_are_those_of_the_model_and_labels_that_are_rar
     few = data.take(np.arange(120))
     rare = held_out_evidence(OPLS(n_components=2), few, Split("test", np.arange(80), np.arange(80, 120)))
     assert rare.reliability.labels == 0 and len(rare.reliability.cells) == 0
+
+
+def test_of_two_classes_the_reliability_is_that_of_the_rarer_one(made):
+    data, split = made
+    y = data.Y.toarray()[:, 0]
+    two = Dataset(data.X, np.column_stack([1 - y, y]), label_names=["no", "yes"])
+    part = make_part(two.X, LabelMatrix.of(two.y), split.train, split.held_out)
+    found = evidence.frequent_labels(part)
+    rarer = int(part.indicator.sum(axis=0).argmin())
+    assert found.sum() <= 1 and not found[1 - rarer]
+    shown = held_out_evidence(OPLS(n_components=1), two, split).reliability
+    assert shown.labels == found.sum() and shown.cells.sum() == found.sum() * len(split.held_out)

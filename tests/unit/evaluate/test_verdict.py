@@ -126,12 +126,19 @@ def test_the_highest_other_map_on_test_rows_is_named_where_another_is_best_on_th
 
 def test_new_rows_have_the_figure_of_the_rival_too():
     new, each = f"new-new {NEAR}", {}
-    for arm, value, rival in (("OPLS", 0.6, False), ("all features", 0.5, True), ("label lookup", 0.45, True)):
+    for arm, value, rival in (
+        ("OPLS", 0.6, False),
+        ("all features", 0.5, True),
+        ("label lookup", 0.45, True),
+        ("PCA", 0.55, True),
+    ):
         each[arm] = entry(arm, 5 if arm == "OPLS" else None, near=0.7 if arm == "label lookup" else value, rival=rival)
         each[arm]["scores"][new] = {"mean": value, "by_fold": [value] * 3, "test": None}
     same = entry("same", None, near=0.1, ap=0.1)
     found = judge(list(each.values()), [AP, NEAR, new], FoldGains(SIZES), same, facts={"d": 50})["goals"]["neighbours"]
-    assert found["rival"]["arm"] == "label lookup" and found["new_rows"]["rival"] == 0.45
+    among = found["new_rows"]
+    assert found["rival"]["arm"] == "label lookup" and among["rival"] == 0.45
+    assert among["best_rival"]["arm"] == "PCA" and among["best_rival"]["value"] == 0.55
 
 
 def test_the_smallest_size_is_one_that_all_larger_ones_keep_too():

@@ -111,9 +111,11 @@ def test_options_with_blanks_and_without_values_are_told_from_the_data():
     assert again == "proxembed search '--labels=my label' --header 'my data.csv' --goal map -o 'my dir-map'"
 
 
-def test_the_demo_whose_data_are_no_file_has_advice_without_commands():
+def test_the_demo_whose_data_are_no_file_has_commands_of_its_own():
     run = Run("proxembed demo -o demo --max-work 13", "demo")
-    assert told("predict", BETTER, run)[1] == told("map", BETTER, run, choice=("OPLS", 7))[1] == ""
+    assert told("predict", BETTER, run)[1] == "proxembed predict demo/model.skops NEW.csv"
+    assert told("map", BETTER, run, choice=("OPLS", 7))[1] == "proxembed demo --max-work 13 --goal map -o demo-map"
+    assert "with the columns of the digits of scikit-learn" in run.placeholder("labels")
     assert told("predict", BETTER, run)[0].startswith("What to do: use OPLS")
 
 
@@ -147,6 +149,28 @@ def test_one_goal_leads_that_was_asked_for_or_is_of_most_use(words, asked, lead)
     assert begin == "If you do only one thing" and goals[lead]["advice"] == f"What to do: {end}"
 
 
+def test_predictions_of_one_yes_no_label_come_before_neighbours():
+    goals = told_together({"predict": LEVEL, "neighbours": BETTER}, yes_no=True)
+    assert [name for name, goal in goals.items() if goal["lead"]] == ["predict"]
+    assert told_together({"predict": LEVEL, "neighbours": BETTER}, "neighbours", yes_no=True)["neighbours"]["lead"]
+
+
+def test_outside_the_fit_of_a_lookup_the_command_is_that_of_what_is_highest_there():
+    lookup = {"arm": "label lookup", "k": None, "value": 0.95}
+    among = {"value": 0.4, "base": 0.3, "rival": 0.35}
+
+    def note(**other):
+        facts = {"measure": "Jaccard@10 (cosine kNN)", "rival": lookup, "new_rows": among | other}
+        return told_together({"neighbours": BETTER}, **facts)["neighbours"]["command_note"].partition(
+            "Among other rows"
+        )
+
+    assert note()[2] == ": proxembed transform 'a b/model.skops' NEW.csv --cosine"
+    best = {"arm": "forest scores", "k": None, "components": 0, "value": 0.5}
+    assert "--keep-rival 'forest scores'" in note(best_rival=best)[2]
+    assert not note(base=0.6)[1] and not note(value=0.3)[1], "the features take no command, a lookup has its own"
+
+
 def test_the_first_command_with_new_rows_says_what_they_are():
     goals = told_together({"predict": CANNOT_TELL, "neighbours": BETTER, "compress": LEVEL})
     file = "NEW.csv stands for a file of your own new rows"
@@ -161,9 +185,9 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     assert kept["command"].endswith("--goal predict --keep-rival 'label lookup' -o 'a b-label-lookup'")
     near = told_together({"predict": BETTER, "neighbours": BETTER}, measure="Jaccard@10 (cosine kNN)")["neighbours"]
     assert near["command_note"] == (
-        "It writes five numbers per row to NEW-embedding.npz, and after them the constant that completes them for "
-        "cosines. Run it on the rows to search among, too, such as 'my data.csv': the neighbours of a new row are "
-        "those of largest cosine, as they are judged here."
+        "It writes six numbers per row to NEW-embedding.npz: five of the embedding and, last, a constant that "
+        "completes them for cosines. Run it on the rows to search among, too, such as 'my data.csv': the neighbours "
+        "of a new row are those of largest cosine, as they are judged here."
     )
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
@@ -172,27 +196,21 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     assert Run("proxembed search dir/v1.2 -o f", "f").new_rows == "NEW.csv"
 
 
-def test_copies_of_rows_are_kept_together_by_a_column_of_a_table():
-    assert RUN.reads_table and RUN.for_copies() == (
-        "proxembed search 'my data.csv' --labels=y --max-work 60 --goal predict --groups COPY -o 'a b-grouped'"
+def test_copies_of_rows_are_kept_together_by_one_option_of_any_data():
+    assert RUN.for_copies() == (
+        "proxembed search 'my data.csv' --labels=y --max-work 60 --goal predict --groups copies -o 'a b-grouped'"
     )
-    assert CALL.for_copies().endswith("max_work=60.0, groups='COPY')") and CALL.reads_table
-    assert CALL.for_copies().removesuffix(")").endswith("groups='COPY'")
+    assert CALL.for_copies().endswith("max_work=60.0, groups='copies')")
     arrays, npz = Run("proxembed.search(X, y, max_work=9)"), Run("proxembed search 'my enron.npz' -o e", "e")
-    assert arrays.for_copies() == "proxembed.search(X, y, max_work=9, groups=COPY)" and not npz.for_copies()
-    same = " with the same value in all copies of a row."
-    for run, end in (
-        (RUN, f"together: --groups COPY, where COPY is a column{same}"),
-        (CALL, f"together: groups='COPY', where COPY is a column{same}"),
-        (arrays, f"together: groups=COPY, where COPY is an array{same}"),
-        (npz, f"Python does: proxembed.search('my enron.npz', groups=COPY), where COPY is an array{same}"),
-        (None, f"(of a table; groups=COPY in Python), where COPY is a column, or in Python an array,{same}"),
-    ):
-        assert copies_remedy(run).endswith(end)
+    assert arrays.for_copies() == "proxembed.search(X, y, max_work=9, groups='copies')"
+    assert npz.for_copies() == "proxembed search 'my enron.npz' --groups copies -o e-grouped"
+    assert not Run("proxembed demo -o d", "d").for_copies()
+    for run, how in ((RUN, "--groups copies"), (CALL, "groups='copies'"), (npz, "--groups copies")):
+        assert copies_remedy(run).endswith(f"or keep them together ({how}).")
     grouped = "proxembed search a.csv --labels y --groups 'my site' -o a"
-    assert Run(grouped, "a").for_copies() == "proxembed search a.csv --labels y --groups COPY -o a-grouped"
+    assert Run(grouped, "a").for_copies() == "proxembed search a.csv --labels y --groups copies -o a-grouped"
     call = "proxembed.search('a.csv', labels='y', groups='my, site', max_work=60.0)"
-    assert Run(call).for_copies() == "proxembed.search('a.csv', labels='y', max_work=60.0, groups='COPY')"
+    assert Run(call).for_copies() == "proxembed.search('a.csv', labels='y', max_work=60.0, groups='copies')"
 
 
 def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get_it():
@@ -209,7 +227,7 @@ def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get
         "; a search with --goal compress looks for the best one and saves it."
     )
     assert clause("compress", LEVEL, ("OPLS", 5)) == ""
-    scored = [{"arm": "TargetSpace", "k": 2, "scores": {AP: {"test": 0.7491}}}]
+    scored = [{"arm": "TargetSpace", "k": 2, "components": 2, "scores": {AP: {"test": 0.7491}}}]
     judged = {"best": scored, "verdict": {"basis": "test rows"}}
     assert ", not of the saved model (TargetSpace at k = 2), which has 0.749" in clause(
         "predict", BETTER, ("TargetSpace", 2), **judged
@@ -285,3 +303,28 @@ def test_a_rival_that_is_ahead_without_copies_is_advised_by_its_figures_there():
     with_next_steps({"predict": goal}, summary, RUN)
     assert goal["advice"].endswith("without copies: predict with linear SVM.")
     assert goal["rival"]["value"] == 0.75, "the sentences are of all test rows"
+
+
+def test_the_saved_model_is_what_to_use_where_it_is_as_good_for_another_goal():
+    near = "Jaccard@10 (cosine kNN)"
+    among = {"measure": f"new-new {near}", "value": 0.5, "base": 0.4}
+    goal = goal_of("neighbours", BETTER, measure=near, new_rows=among)
+
+    def told(value, outside=0.48):
+        scores = {near: {"test": value}, among["measure"]: {"test": outside}}
+        entry = {"arm": "TargetSpace", "k": 9, "components": 9, "scores": scores}
+        summary = {"dataset": {"d": 72}, "choice": {"method": "TargetSpace", "k": 9}, "best": [entry]}
+        goals = {"neighbours": dict(goal)}
+        with_next_steps(goals, summary | {"verdict": {"asked": None, "basis": "test rows"}}, RUN)
+        return goals["neighbours"]
+
+    alike = told(0.765)  # of 0.77, up to 0.01
+    assert alike["advice"] == "What to do: use TargetSpace at k = 9 (the saved model) to find neighbours."
+    assert alike["not_saved"].startswith("These are figures of OPLS at k = 5, not of the saved model (TargetSpace")
+    assert alike["command"] == "proxembed transform 'a b/model.skops' NEW.csv --cosine"
+    assert "It writes ten numbers per row" in alike["command_note"]
+    below = told(0.75)
+    assert below["advice"].startswith("What to do: use OPLS at k = 5 (a search with --goal neighbours")
+    assert below["command"].endswith("--goal neighbours -o 'a b-neighbours'")
+    assert below["command_note"] == "Then: proxembed transform 'a b-neighbours/model.skops' NEW.csv --cosine"
+    assert told(0.765, None)["advice"] == below["advice"], "what it has outside the fit is not known"

@@ -223,8 +223,7 @@ def test_only_seconds_are_converted_into_work(record, without_figures):
     ):
         command = f"proxembed search a.csv {given} -o a"
         text = page_html({**record, "command": command, "search": {**(record.get("search") or {}), **budget}})
-        option, value = given.split()
-        shown = f'<span style="white-space: nowrap">{option}</span> {value} -o a</code>{said}'
+        shown = f'<span style="white-space: nowrap">{given}</span> -o a</code>{said}'
         assert shown in text
 
 
@@ -238,10 +237,10 @@ def test_leak_warnings_name_their_cause(summary):
     assert "earlier row; 62 of 579 test rows have a copy in training: a copy" in tested
     without = verdict_warnings({**facts, "copied_test_rows": 62, "test": 579}, {}, "Without these: the same.")[0]
     assert "flatters every score. Without these: the same. To remove the cause, drop the copies, or keep" in without
-    assert "--groups COPY" in without
+    assert "--groups copies" in without
     whole = {**facts, "copied_test_rows": 0, "test": 579}
     assert verdict_warnings(whole, {"splitting": {"kind": "groups"}})[0].endswith(". Groups keep them together.")
-    assert "groups=COPY, where COPY is an array" in leak_warnings(facts, {}, Run("proxembed.search(X, y)"))[0]
+    assert "(groups='copies')" in leak_warnings(facts, {}, Run("proxembed.search(X, y)"))[0]
     assert len(told) == 3 and all(each in words for each in told) and "zeros" not in " ".join(told)
     clean = {**facts, "duplicate_rows": 0, "zero_rows": 0}
     untimely, inner = leak_warnings(clean, {"splitting": {"kind": "groups"}})
@@ -295,6 +294,15 @@ def test_every_count_of_labels_says_what_is_counted():
     assert "can be compared here" not in whole
 
 
+def test_the_table_of_labels_has_how_many_rows_are_found_and_false_alarms():
+    record = made_record(60, 3, hostile=False)
+    row = {"label": "a", "n": 9, "ap_raw": 0.5, "ap_embedded": 0.6}
+    page = page_html({**record, "label_table": [row | {"decisions": [[40, 2], [3, 15]]}, row | {"decisions": None}]})
+    assert '<th scope="col">found</th><th scope="col">false alarms</th>' in page
+    assert ">15 of 18</td>" in page and ">2 of 42</td>" in page and page.count("<td>–</td><td>–</td>") == 1
+    assert '<th scope="col">found</th>' not in page_html({**record, "label_table": [row]})
+
+
 def test_the_first_tile_adds_to_the_headline_and_commands_and_cuts_are_shown(record):
     summary = record["summary"]
     goals = {name: dict(goal) for name, goal in summary["verdict"]["goals"].items()}
@@ -315,7 +323,7 @@ def test_the_first_tile_adds_to_the_headline_and_commands_and_cuts_are_shown(rec
     assert page.index("use it.") < page.index("b.csv is yours.") < page.index('class="goal"') < page.index("9 copies.")
     shown = page[page.index("<b>What was cut</b>") :]
     assert "<b>Map:</b> <bdi>not compared with &lt;PCA&gt;.</bdi>" in shown
-    assert 'Why: it needs 9. To cut nothing: <span style="white-space: nowrap">--max-work</span> 9.</p>' in shown
+    assert 'Why: it needs 9. To cut nothing: <span style="white-space: nowrap">--max-work 9</span>.</p>' in shown
     assert "label lookup" in page and '<a href="#words">label lookup</a>' not in page
     goals["map"]["plain"] = "The rival label lookup is ahead."
     page = page_html({**record, "summary": {**summary, "verdict": verdict}})

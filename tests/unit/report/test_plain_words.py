@@ -39,7 +39,8 @@ def test_the_words_of_a_goal_are_those_of_its_verdict_and_name_no_method():
         assert "OPLS" not in text and text[0].isupper() and text.endswith(".")
         assert ("too few rows" in text.lower()) == (word == CANNOT_TELL)
     assert told("predict", BETTER) == (
-        "Five numbers predict these labels better than all 72 features (average precision .77 and .68, n = 202)."
+        "Five numbers predict these labels better than a linear model of all 72 features (average precision .77 and "
+        ".68, n = 202)."
     )
     assert told("neighbours", WORSE).startswith("Neighbours found by all 72 features share more labels than")
     assert "(agreement .68 and .77, n = 202)" in told("neighbours", WORSE), "figures in the order of the sentence"
@@ -52,7 +53,7 @@ def test_the_words_of_a_goal_are_those_of_its_verdict_and_name_no_method():
 
 def test_targets_and_sizes_are_named_as_they_are():
     assert told("predict", LEVEL, {**LABELS, "labels": 1, "label_counts": [["churn", 9]]}, k=1).startswith(
-        "One number predicts churn as well as all 72 features"
+        "One number predicts churn as well as a linear model of all 72 features"
     )
     assert "more often of the same class than" in told("neighbours", BETTER, {**LABELS, "single_label": True})
     assert "outputs as similar as" in told("neighbours", LEVEL, {"outputs": ["Cd"]})
@@ -115,15 +116,24 @@ def test_how_many_rows_would_be_enough_is_said_beside_those_there_are():
 def test_new_rows_among_themselves_are_named_where_they_contradict_the_word():
     among = {"value": 0.4, "base": 0.52, "interval": (-0.2, -0.05)}
     text = told("neighbours", BETTER, new_rows=among)
-    assert "; but among new rows alone the embedding is worse than all 72 features (.40 and .52)" in text
-    assert "new rows" not in told("neighbours", BETTER, new_rows={**among, "interval": (-0.2, 0.01)})
+    assert (
+        "; but between rows that were not in the fit alone the embedding is worse than all 72 features (.40 and .52)"
+        in text
+    )
+    unsure = told("neighbours", BETTER, new_rows={**among, "interval": (-0.2, 0.01)})
+    assert "; but between rows that were not in the fit alone the embedding is not shown to be better than" in unsure
+    assert "not in the fit" not in told("neighbours", LEVEL, new_rows={**among, "interval": (-0.2, 0.01)})
+    assert "not in the fit" not in told("neighbours", BETTER, new_rows={**among, "interval": (0.01, 0.1)})
     constant = {"arm": "the same rows for every query", "k": None, "value": 0.68}
     lost = told("neighbours", WORSE, base=constant, new_rows={**among, "interval": (0.05, 0.2)})
-    assert "; but among new rows alone the embedding is better than all 72 features (.40 and .52)" in lost
+    assert (
+        "; but between rows that were not in the fit alone the embedding is better than all 72 features (.40 and .52)"
+        in lost
+    )
     goal = {"word": BETTER, "measure": NEAR, "components": 5, "value": 0.77, "base": ALL, "arm": "OPLS", "k": 5}
     assert advice("neighbours", {**goal, "new_rows": among}) == (
-        "use OPLS at k = 5 to find the neighbours of new rows among the training rows; keep the features to compare "
-        "new rows."
+        "use OPLS at k = 5 to find neighbours among the rows of its fit; keep the features to search among rows that "
+        "were not in the fit."
     )
 
 
@@ -142,6 +152,7 @@ def test_what_a_map_keeps_follows_its_labels():
     fewer = told("map", BETTER, base=pca, kept={**kept, "share": 0.09})
     assert "n = 202), but it keeps fewer of each row's nearest neighbours in the features: 9 % (supervised U" in fewer
     assert "on the best other map tried (" in told("map", BETTER, base=pca, kept=kept, untried=["t-SNE"])
+    assert "on the only other map tried (" in told("map", BETTER, base=pca, kept=kept, untried=["t-SNE"], others=1)
     assert told("map", BETTER, base=pca, kept=kept) == (
         "Neighbours on the map share more labels than those on the best other map (agreement .77 and .40, n = 202); it "
         "keeps 34 % of each row's nearest neighbours in the features (supervised UMAP 29 %)."
@@ -162,8 +173,9 @@ def test_where_no_goal_was_asked_for_the_goal_that_leads_is_told_first_and_then_
     goals = {"predict": {"word": CANNOT_TELL, "plain": "a."}}
     goals |= {"neighbours": {"word": BETTER, "plain": "b.", "lead": "!"}}
     goals |= {"map": {"word": BETTER, "plain": "c."}, "compress": {"word": LEVEL, "plain": "d.", "tone": "yes"}}
+    goals["compress"]["components"] = 5
     assert headline(goals) == (
-        "b. An embedding also helps for maps. Fewer numbers are as good as the features. An embedding is not "
+        "b. An embedding also helps for maps. Five numbers are as good as the features. An embedding is not "
         "shown to help for predictions (cannot tell)."
     )
     assert headline(goals, "neighbours") == "b."
@@ -173,7 +185,7 @@ def test_where_no_goal_was_asked_for_the_goal_that_leads_is_told_first_and_then_
     )
     goals |= {"predict": {"word": LEVEL, "plain": "a."}, "map": {"word": WORSE, "plain": "c."}}
     assert headline(goals) == (
-        "b. An embedding is as good, no better, for predictions. Fewer numbers are as good as the features. An "
+        "b. An embedding is as good, no better, for predictions. Five numbers are as good as the features. An "
         "embedding is not shown to help for maps (worse)."
     )
 
@@ -220,7 +232,7 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     assert kept.endswith("; the same answer for every row, which needs no feature, has 40 % of that average precision.")
     goal = {"word": LEVEL, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
     goal |= {"arm": "OPLS", "k": 5}
-    told_level = "use OPLS at k = 5 if fewer numbers help; else keep the features, which are as good"
+    told_level = "use OPLS at k = 5 if fewer numbers help; else a linear model of all features, which is as good"
     assert advice("predict", goal) == f"{told_level}."
     better = {**goal, "word": BETTER, "saved": False}
     assert advice("neighbours", better) == (
@@ -231,12 +243,13 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     )
     assert "keep the features" in advice("predict", {**goal, "word": WORSE})
     own = {**goal, "reads_features": True}
-    assert advice("predict", own) == "use OPLS or keep the features, which are as good.", "its numbers do not predict"
+    text = "use OPLS, or a linear model of all features, which is as good."
+    assert advice("predict", own) == text, "its numbers do not predict"
     assert told("predict", WORSE, reads_features=True).startswith("No method predicts these labels as well as a linear")
     ahead = {**goal, "rival": {"arm": "logistic regression", "value": 0.9}}
     assert advice("predict", ahead) == "predict with logistic regression."
     level = advice("predict", {**goal, "rival": {"arm": "logistic regression", "value": 0.77}})
-    assert level.endswith("else keep the features or take logistic regression, which are as good.")
+    assert level.endswith("else a linear model of all features or logistic regression, which are as good.")
     behind = {**goal, "word": WORSE, "value": 0.5, "rival": {"arm": "PCA", "value": 0.6}}
     assert advice("predict", behind) == "keep the features to predict.", "the rival is below all features"
     assert "use the map of PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA", "k": 2}})
@@ -344,19 +357,23 @@ def test_of_one_yes_no_label_neighbours_are_rows_of_like_score_and_a_lookup_is_n
     goal = {"word": BETTER, "measure": NEAR, "value": 0.77, "base": ALL, "k": 1, "components": 1, "arm": "OPLS"}
     goal |= {"margin": 0.01, "rival": lookup}
     assert advice("neighbours", goal) == (
-        "find neighbours with label lookup, if the rows to search among have their labels."
+        "find neighbours with label lookup, if you search among the rows of its fit, whose labels it has."
     )
-    reverse = advice("neighbours", goal | {"new_rows": {"value": 0.364, "rival": 0.342}})
+    among = {"value": 0.364, "base": 0.35, "rival": 0.342}
+    reverse = advice("neighbours", goal | {"new_rows": among})
     assert reverse.endswith(
-        "have their labels; else use OPLS at k = 1: among new rows it has 0.364 and label lookup 0.342."
+        "; else use OPLS at k = 1, which has 0.364 between rows that were not in the fit (all features 0.350, label "
+        "lookup 0.342)."
     )
-    assert "else" not in advice("neighbours", goal | {"new_rows": {"value": 0.342, "rival": 0.364}})
+    assert "else" not in advice("neighbours", goal | {"new_rows": {"value": 0.342, "base": 0.35, "rival": 0.364}})
     said = advice("neighbours", goal | {"yes_no": True})
     assert said.startswith("use OPLS at k = 1 to find rows with a similar score; keep the features to find rows that")
     assert "alike in other ways" in said and "lookup" not in said
     text = told("neighbours", BETTER, yes_no=True, rival=lookup)
-    assert text.endswith("ahead of the embedding by .03, but it merely sorts rows by the predicted class and does not "
-                         "find rows that are alike.")  # fmt: skip
+    assert text.endswith(
+        "ahead of the embedding by .03, but a lookup merely sorts rows by the predicted class and does not find rows "
+        "that are alike."
+    )
     assert merely_sorts(goal | {"yes_no": True}) and not merely_sorts(goal)
     assert not merely_sorts(goal | {"yes_no": True, "measure": AP})
     for word in (LEVEL, WORSE, CANNOT_TELL):
@@ -369,12 +386,12 @@ def test_small_sizes_above_all_features_in_both_measures_are_called_so():
     assert told("compress", LEVEL, shares=shares) == (
         "Five numbers in place of all 72 features give better predictions and better neighbours than these."
     )
-    small = {"word": LEVEL, "tone": "yes", "shares": shares, "plain": "."}
+    small = {"word": LEVEL, "tone": "yes", "shares": shares, "plain": ".", "components": 1}
     first = {"word": BETTER, "plain": "It predicts."}
-    assert headline({"predict": first, "compress": small}).endswith("Fewer numbers are better than the features.")
+    assert headline({"predict": first, "compress": small}).endswith("One number is better than the features.")
     shares[AP]["interval"] = (0.99, 1.05)
     assert "have no loss that counts, neither in predictions nor" in told("compress", LEVEL, shares=shares)
-    assert headline({"predict": first, "compress": small}).endswith("Fewer numbers are as good as the features.")
+    assert headline({"predict": first, "compress": small}).endswith("One number is as good as the features.")
 
 
 def test_the_best_other_map_below_the_constant_is_named_with_its_figure():
@@ -386,9 +403,35 @@ def test_the_best_other_map_below_the_constant_is_named_with_its_figure():
 
 def test_rows_are_not_counted_where_copies_are_why_nothing_can_be_told():
     few = {"interval": (-0.03, 0.01), "all_rows": 808, "rows_needed": 610}
-    text = told("predict", CANNOT_TELL, **few, without_copies=(62, "level"))
+    spanned = told("predict", CANNOT_TELL, **few, without_copies=(62, "level", (-0.005, 0.019)))
+    assert "the verdict is “level” (between .01 worse and .02 better), which is the one to act on" in spanned
+    text = told("predict", CANNOT_TELL, **few, without_copies=(62, "level", None))
     assert "times as many" not in text
     assert text.endswith(
         "; without the 62 test rows that have a copy in training the verdict is “level”, which is the one to act on "
         "unless your new rows repeat training rows, too."
     )
+
+
+def test_outside_the_fit_of_a_lookup_the_advice_is_what_is_highest_there():
+    lookup = {"arm": "label lookup", "k": None, "value": 0.8}
+    goal = {"word": BETTER, "measure": NEAR, "value": 0.77, "base": ALL, "k": 5, "components": 5, "arm": "OPLS"}
+    goal |= {"margin": 0.01, "rival": lookup, "saved": True}
+    among = {"value": 0.364, "base": 0.35, "rival": 0.342}
+
+    def told(**other):
+        return advice("neighbours", goal | {"new_rows": among | other}).partition("; else ")[2]
+
+    beaten, where = {"arm": "PCA", "k": 5, "components": 5, "value": 0.36}, "between rows that were not in the fit"
+    assert told(best_rival=beaten).startswith(
+        f"use OPLS at k = 5 (the saved model), which has 0.364 {where} (PCA 0.360"
+    )
+    level = told(best_rival=beaten | {"value": 0.372})
+    assert level.startswith("use OPLS at k = 5 (the saved model), which has 0.364"), "within what counts as level"
+    ahead = told(best_rival=beaten | {"value": 0.4})
+    others = "the embedding 0.364, all features 0.350, label lookup 0.342"
+    assert ahead == f"use PCA at k = 5, which has 0.400 {where} ({others})."
+    features = told(base=0.41, best_rival=beaten)
+    others = "the embedding 0.364, PCA 0.360, label lookup 0.342"
+    assert features == f"keep the features, which have 0.410 {where} ({others})."
+    assert not told(best_rival=lookup | {"components": 0, "value": 0.342}, value=0.3, base=0.3)

@@ -99,6 +99,12 @@ def test_labels_stand_by_support():
     rows = label_section(["a", "b", "c"], [2, 9, 5], [0.5, 0.4, np.nan], [0.6, 0.3, 0.2], thresholds=[0.1, 0.2, np.inf])
     assert [(row["label"], row["n"]) for row in rows] == [("b", 9), ("c", 5), ("a", 2)]
     assert rows[1]["ap_raw"] is None and rows[1]["threshold"] is None and rows[1]["calibration"] is None
+    counts = np.arange(12).reshape(2, 2, 3)
+    named = label_section(["a", "b", "c"], [2, 9, 5], [0.5] * 3, [0.6] * 3, decisions=counts)
+    assert [row["decisions"] for row in named] == [counts[..., j].tolist() for j in (1, 2, 0)]
+    assert rows[0]["decisions"] is None
+    with pytest.raises(ValueError, match="decisions has 3 values for 2 labels"):
+        label_section(["a", "b"], [1, 1], [0.5] * 2, [0.5] * 2, decisions=counts)
     with pytest.raises(ValueError, match="ap_raw has 1 values for 2 labels"):
         label_section(["a", "b"], [1, 1], [0.5], [0.5, 0.5])
 

@@ -76,10 +76,11 @@ def test_durations_in_minutes():
     assert [minutes(word) for word in words] == [75.5, 62.5, 2310, 1446, 0.5]
     mixed = (["75:30", "59:10"], ["59:10", "1:02:33"], ["38:31:00", "2:10:05"], ["1:02.35", "0:58.10"])
     for cells in (*mixed, ["0 days 00:01:00"]):
-        assert clock_style(cells) == "duration"
+        assert clock_style(cells, "time") == "duration"
     for cells in ([], ["14:40", "14:40:05"], ["75:30", "1:5"], ["1:75"], ["2:30 PM", "75:30"]):
-        assert clock_style(cells) is None
-    assert clock_style(["14:40", "9:15"]) == "clock"
+        assert clock_style(cells, "time") is None
+    assert clock_style(["14:40", "9:15"], "x") == "clock"
+    assert clock_style(["75:30", "59:10"], "x") is None  # scores, perhaps
 
 
 @pytest.mark.parametrize(
@@ -98,6 +99,21 @@ def test_durations_in_minutes():
     ],
 )
 def test_times_and_durations_in_other_forms(words, style, values):
-    assert clock_style(words) == style
+    assert clock_style(words, "time") == style
     read = hours if style == "clock" else minutes
     assert [read(word) for word in words][: len(values)] == pytest.approx(values)
+
+
+@pytest.mark.parametrize("name", ["time", "Uhrzeit", "hora", "start_time", "heure", "timestamp", "Dauer"])
+def test_times_with_points_are_read_by_the_name_of_their_column(name):
+    words = ["11.14.19", "09.45.00", "22.30.10"]
+    assert clock_style(words, name) == "clock" and clock_style(words, "x") is None
+    assert clock_style(["11.04.19", "09.05.20", "11.14.59"], name) is None  # most are dates
+    assert clock_style(["62.01.10", "11.14.19"], name) is None
+
+
+def test_degrees_are_no_durations():
+    degrees = ["46d12m30s", "47d10m10s", "8d12m1s"]
+    assert clock_style(degrees, "latitude") is None and clock_style(degrees, "duration") == "duration"
+    assert clock_style([*degrees, "1d 2h 30m"], "x") == "duration"
+    assert clock_style(["6M", "12M"], "x") is None is clock_style(["6M", "700k"], "time")

@@ -67,6 +67,8 @@ def test_entries_that_were_left_out_are_seen(word):
         ([f"{name}, {first}" for name in "abcdef" for first in "stuvw"], False),  # names
         (["Bern, CH", "Basel, CH", "Lyon, F", "Paris, F", "Nice, F"], False),
         (["a", "b", "c", "a, b", "d, e", "f, g, h, i"], False),
+        (["Bern, CH", "Basel, CH", "Chur, CH", "CH", "Bern"], False),
+        (["a", "b", "a, b"], True),
     ],
 )
 def test_choices_joined_by_commas(words, choices):

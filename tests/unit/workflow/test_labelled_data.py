@@ -9,6 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import proxembed
 from proxembed import RowBlocks, compare, search
@@ -222,3 +223,38 @@ def test_test_rows_that_are_set_aside_are_noted(more, how):
         f"No test rows are named: {len(split.held_out)} rows were set aside as test rows, {how}.",
     )
     assert with_test_rows(found, 0)[0].notes == found.notes
+
+
+def test_copies_are_groups_of_rows_with_equal_features(tmp_path):
+    X, Y = np.array([[1.0, 2], [0, 1], [1, 2], [-0.0, 1], [3, 3]]), np.array([[1], [0], [1], [0], [1]])
+    names = ["a", "b"]
+    frame = pd.DataFrame(X, columns=names).assign(y=Y[:, 0])
+    np.savez(tmp_path / "five.npz", X=X, Y=Y)
+    frame.to_csv(tmp_path / "five.csv", index=False)
+    found = [
+        labelled_data(X, Y, groups="copies"),
+        labelled_data(scipy.sparse.csr_array(X), Y, groups="copies"),
+        labelled_data(Dataset(X, Y, groups=np.arange(5)), groups="copies"),
+        labelled_data(frame, labels="y", groups="copies"),
+        labelled_data(frame[names], frame["y"], groups="copies"),
+        labelled_data(tmp_path / "five.npz", groups="copies"),
+        labelled_data(tmp_path / "five.csv", labels="y", groups="copies"),
+    ]
+    for data in found:
+        assert data.groups.tolist() == [0, 1, 0, 1, 2]
+        assert "groups='copies': 5 rows are 3 groups of rows with equal features" in data.notes
+    alone = labelled_data(X[:2], Y[:2], groups="copies")
+    assert alone.groups is None and alone.notes[-1] == "groups='copies': no two rows have equal features"
+    with pytest.raises(ValueError, match="and a column has this name; rename the column"):
+        labelled_data(frame.rename(columns={"a": "copies"}), labels="y", groups="copies")
+
+
+def test_a_copy_of_a_named_test_row_is_not_trained_on_where_copies_are_groups():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    X[60:90] = X[:30]
+    named = Dataset(X, (X[:, :2] > 0).astype(int), train_idx=np.arange(60), test_idx=np.arange(60, 120))
+    found = labelled_data(named, groups="copies")
+    assert found.train_idx.tolist() == list(range(30, 60)) and len(found.test_idx) == 60
+    assert "; 30 training rows are copies of test rows, and are left out" in found.notes[-1]
+    assert found.describe()["copied_test_rows"] == 0

@@ -104,8 +104,10 @@ def test_a_number_in_another_unit_with_empty_cells_is_named(tmp_path):
 def test_wavelengths_are_not_named(tmp_path):
     y = np.arange(60) % 2
     spectra = {f"{1000 + j}.5": y + j / 100 for j in range(20)}
-    pandas.DataFrame({"kind": np.where(y, "u", "v"), **spectra, "copy": y}).to_csv(tmp_path / "t.csv", index=False)
-    assert [line.split(" alone")[0] for line in leaks(read(tmp_path / "t.csv", labels="kind"))] == ["copy"]
+    for stray in ({}, {"50 Hz": y % 1}):
+        columns = {"kind": np.where(y, "u", "v"), **stray, **spectra, "copy": y}
+        pandas.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
+        assert [line.split(" alone")[0] for line in leaks(read(tmp_path / "t.csv", labels="kind"))] == ["copy"]
 
 
 def test_columns_of_an_arff_file_are_named(tmp_path):

@@ -81,7 +81,7 @@ def test_a_search_of_many_labels_keeps_its_budget_and_has_a_whole_page(searched)
     assert sum(budget["phases"].values()) <= 2 * budget["work"]
     arms = {row["arm"] for row in searched.results.rows}
     assert arms.isdisjoint(rival.title for rival in rivals() if rival.label_wise) and {"PCA", "all features"} <= arms
-    assert any(line.startswith("F1, Hamming loss") for line in budget["cuts"])
+    assert any("F1, Hamming loss" in line for line in budget["cuts"])
     assert searched.model is not None and set(searched.verdict["goals"]) >= {"predict", "neighbours"}
     page = searched.report()
     assert f"mean of the other {MANY_LABELS + 50:,} labels" in page

@@ -21,10 +21,12 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError
 from proxembed.data.readers.arff_header import QUOTED, Attribute, Header, read_header, tokens, unquote
-from proxembed.data.readers.columns import Columns, required, truth
+from proxembed.data.readers.columns import Columns, required, resolve, truths
+from proxembed.data.readers.label_arrays import labels_beside
 from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
 from proxembed.data.readers.table import new_rows, read_table
 from proxembed.data.readers.table_file import TableFile, table_of_columns
+from proxembed.data.readers.table_labels import FrameFile
 from proxembed.data.readers.text_layout import FileLayout
 from proxembed.data.unpacking import decode, opened, plain_name
 from proxembed.tables.cells import truth_words
@@ -41,6 +43,9 @@ SHORT = 9  # digits of a whole number that int32 holds
 LINE_END = ord("\n")
 SPACED = bytes.maketrans(b"{},", b"   ")
 Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries per row, columns, values
+CLASSES, NUMBERS = "classes", "numbers"  # what a file holds that is read as a table
+OF_SPARSE = ("labels", "targets", "target_type", "drop", "keep")
+NO_FEATURE = "every attribute is a label", "keep at least one feature"
 NO_ROWS, COMPLETE = "there are no rows after @data", "check that the file is complete"
 
 
@@ -64,15 +69,17 @@ class Arff(Reader):
         unnamed = labels is None and not columns.targets and not _says_labels(path)
         if unnamed and not any(map(_is_sparse, paths)):
             return read_table([_as_table(each) for each in paths], columns, name)  # which tells its columns
-        if not [field for field in columns.fields_set if field not in ("target_type", "labels")]:
-            read = [data for each in paths if (data := _read(each, labels)) is not None]
-            if len(read) == len(paths):
-                return read[0] if test is None else _joined(read[0], read[1], path, test, name)
+        numbers = columns.target_type == "real"
+        if not numbers and not [field for field in columns.fields_set if field not in ("target_type", "labels")]:
+            read = [_read(each, labels, columns.target_type) for each in paths]
+            parts = [data for data in read if isinstance(data, Dataset)]
+            if len(parts) == len(paths):
+                return parts[0] if test is None else _joined(parts[0], parts[1], path, test, name)
+            numbers = NUMBERS in read
         if labels is not None or not columns.targets:
-            found = _label_attributes(path, labels)
-            columns = replace(columns, labels=tuple(attribute.name for attribute in found))
-            if columns.target_type is None and _hold_classes(found):
-                columns = replace(columns, target_type="classes")
+            columns = _with_labels(columns, _label_attributes(path, labels), numbers)
+        if any(map(_is_sparse, paths)):
+            return _of_sparse(paths, columns, name)
         return read_table([_as_table(each) for each in paths], columns, name)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
@@ -113,6 +120,16 @@ def _label_attributes(path: Path, labels: Labels | None) -> list[Attribute]:
     return [header.attributes[j] for j in _label_columns(path, header, labels)]
 
 
+def _with_labels(columns: Columns, labels: Sequence[Attribute], numbers: bool) -> Columns:
+    """The columns with these attributes as labels, several as outputs of classes if one declares other values than a
+    label; or, if they hold ``numbers``, as targets."""
+    names = tuple(attribute.name for attribute in labels)
+    if numbers:
+        return replace(columns, labels=(), targets=(*names, *columns.targets), target_type=None)
+    classes = columns.target_type is None and _hold_classes(labels)
+    return replace(columns, labels=names, target_type="classes" if classes else columns.target_type)
+
+
 def _is_sparse(path: Path) -> bool:
     with opened(path) as stream:
         first = next(_blocks(stream, read_header(stream, path).lines), None)
@@ -125,38 +142,79 @@ def _as_table(path: Path) -> TableFile:
     with opened(path) as stream:
         header = read_header(stream, path)
         for rows, numbers in _blocks(stream, header.lines):
-            if not parts and rows[0].startswith(b"{"):
-                reason = "its rows are sparse, and columns are named by purpose in dense rows only"
-                raise DataError.at(path, None, reason, "leave the options out, or write dense rows")
             parts.append(_DenseRows(rows, numbers, header.attributes, path).columns())
     if not parts:
         raise DataError.at(path, None, NO_ROWS, COMPLETE)
     return table_of_columns(path, [attribute.name for attribute in header.attributes], parts)
 
 
-def _read(path: Path, labels: Labels | None) -> Dataset | None:
-    """The data set of a file of numbers and declared words; None for one that must be read as a table."""
+class _LabelCells(FrameFile):
+    """The columns of labels of sparse rows, with the lines of these."""
+
+    def __init__(self, cells: dict[str, list[Any]], path: Path, places: Sequence[str]) -> None:
+        super().__init__(cells, str(path))
+        self._places = places
+
+    def place(self, row: int) -> str:
+        return self._places[row]
+
+
+def _of_sparse(paths: Sequence[Path], columns: Columns, name: str) -> Dataset:
+    """The data set of sparse rows with labels of classes or numbers, which are read as those beside an array."""
+    if unfit := [field for field in columns.fields_set if field not in OF_SPARSE]:
+        reason = f"its rows are sparse, and {', '.join(unfit)} is for dense rows"
+        raise DataError.at(paths[0], None, reason, "leave it out, or write dense rows")
+    X: list[Any] = []
+    cells: dict[str, list[Any]] = {}
+    places: list[str] = []
+    for path in paths:
+        with opened(path) as stream:
+            header = read_header(stream, path)
+            raw, lines = read_rows(stream, header, path)
+        raw = sparse.csc_array(raw) if sparse.issparse(raw) else raw
+        place = {attribute.name: j for j, attribute in enumerate(header.attributes)}
+        roles = resolve(columns, list(place), path)
+        if not roles.features:
+            raise DataError.at(path, None, *NO_FEATURE)
+        features = np.array([place[each] for each in roles.features])
+        _refuse_missing(raw, features, header, path, lines)
+        X.append(_select(raw, header.attributes, features))
+        places += [f"line {line}" if path == paths[0] else f"line {line} of {path.name}" for line in lines.tolist()]
+        for each in (*roles.labels, *roles.targets):
+            attribute = header.attributes[place[each]]
+            cells.setdefault(each, []).extend(_cells(_column(raw, place[each], attribute), attribute))
+    for other, (_, names) in zip(paths[1:], X[1:], strict=True):
+        _check_names("feature", X[0][1], names, paths[0], other)
+    labels = labels_beside(_LabelCells(cells, paths[0], places), roles, columns.target_type)
+    rows = sparse.vstack([sparse.csr_array(part) for part, _ in X], format="csr")
+    fields: dict[str, Any] = {"unknown": labels.unknown, "values": labels.values, "outputs": labels.outputs}
+    if len(paths) > 1:
+        n = X[0][0].shape[0]
+        fields |= {"train_idx": np.arange(n), "test_idx": np.arange(n, rows.shape[0])}
+    return Dataset(rows, labels.Y, X[0][1], labels.names, name, notes=labels.notes, **fields)
+
+
+def _read(path: Path, labels: Labels | None, target_type: str | None) -> Dataset | str:
+    """The data set of a file of numbers and declared words; CLASSES or NUMBERS for one that needs another reading."""
     with opened(path) as stream:
         header = read_header(stream, path)
         columns = _label_columns(path, header, labels)
         features = np.setdiff1d(np.arange(len(header.attributes)), columns)
         if features.size == 0:
-            raise DataError.at(path, None, "every attribute is a label", "keep at least one feature")
-        encoded = any(header.attributes[j].encoded for j in features)
-        if (encoded or _hold_classes([header.attributes[j] for j in columns])) and not _is_sparse(path):
-            return None
+            raise DataError.at(path, None, *NO_FEATURE)
+        encoded = any(header.attributes[j].encoded for j in features) and not _is_sparse(path)
+        if encoded or _hold_classes([header.attributes[j] for j in columns]):
+            return CLASSES
         raw, lines = read_rows(stream, header, path)
     raw = raw.tocsc() if sparse.issparse(raw) else raw
-    if (first := _first_missing(raw, features)) is not None:
-        if not sparse.issparse(raw):
-            return None
-        row, column = first
-        raise DataError.at(
-            path,
-            int(lines[row]),
-            f"? in feature {shorten(header.attributes[column].name)} (column {column + 1})",
-            "fill in missing feature values or drop the row",
-        )
+    if not sparse.issparse(raw) and _first_missing(raw, features) is not None:
+        return CLASSES
+    _refuse_missing(raw, features, header, path, lines)
+    held = [_column(raw, j, header.attributes[j]) for j in columns if header.attributes[j].values is None]
+    if target_type is None and len(held) == len(columns) and all(map(_holds_fractions, held)):
+        return NUMBERS
+    if target_type == "classes" and not all(np.isin(column[~np.isnan(column)], (-1, 0, 1)).all() for column in held):
+        return CLASSES
     X, names = _select(raw, header.attributes, features)
     values, label_names = _label_values(raw, header.attributes, columns, path, lines)
     missing = np.isnan(values.data)
@@ -167,16 +225,8 @@ def _read(path: Path, labels: Labels | None) -> Dataset | None:
 
 def _joined(train: Dataset, test: Dataset, train_path: Path, test_path: Path, name: str) -> Dataset:
     """One data set of training rows, then test rows, with the split; both must name the same columns."""
-    for what, one, other in (
-        ("feature", train.feature_names, test.feature_names),
-        ("label", train.label_names, test.label_names),
-    ):
-        if one != other:
-            fault = f"it has {len(other)} {what}s, not the {len(one)} of {train_path}"
-            if len(one) == len(other):
-                place = next(j for j in range(len(one)) if one[j] != other[j])
-                fault = f"{what} {place + 1} is {shorten(other[place])}, not {shorten(one[place])} as in {train_path}"
-            raise DataError.at(test_path, None, fault, f"give two files with the same {what}s in the same order")
+    _check_names("feature", train.feature_names, test.feature_names, train_path, test_path)
+    _check_names("label", train.label_names, test.label_names, train_path, test_path)
     stack = sparse.vstack if sparse.issparse(train.X) else np.vstack
     n = train.X.shape[0]
     unknown = None
@@ -196,6 +246,16 @@ def _joined(train: Dataset, test: Dataset, train_path: Path, test_path: Path, na
         np.arange(n, n + test.X.shape[0]),
         unknown=unknown,
     )
+
+
+def _check_names(what: str, one: Sequence[str], other: Sequence[str], train_path: Path, test_path: Path) -> None:
+    """Refuse a test file whose features or labels have other names than those of the training file."""
+    if one != other:
+        fault = f"it has {len(other)} {what}s, not the {len(one)} of {train_path}"
+        if len(one) == len(other):
+            place = next(j for j in range(len(one)) if one[j] != other[j])
+            fault = f"{what} {place + 1} is {shorten(other[place])}, not {shorten(one[place])} as in {train_path}"
+        raise DataError.at(test_path, None, fault, f"give two files with the same {what}s in the same order")
 
 
 def _stem(path: Path) -> str:
@@ -317,15 +377,6 @@ def _label_values(
         codes = _column(raw, columns[0], lone)[:, None]
         of_value = np.arange(len(lone.values)) if lone.text else lone.numbers
         return sparse.csc_array(np.where(np.isnan(codes), np.nan, codes == of_value)), list(lone.values)
-    for j in columns:
-        if attributes[j].values is not None and not _binary(attributes[j]):
-            declared = shorten(",".join(attributes[j].values))
-            raise DataError.at(
-                path,
-                None,
-                f"label {shorten(attributes[j].name)} declares the values {declared}",
-                "declare labels of sparse rows as {0,1}, {-1,1} or {no,yes} (only a lone label may have other values)",
-            )
     selected, names = _select(raw, attributes, columns)
     values = _unsigned(sparse.csc_array(selected), path)
     wrong = np.flatnonzero((values.data != 1) & ~np.isnan(values.data))
@@ -336,7 +387,7 @@ def _label_values(
             path,
             int(lines[values.indices[first]]),
             f"label {shorten(name)} is {values.data[first]:g}",
-            "labels must be 0 or 1 (or -1 and 1), or ? where unknown",
+            "labels must be 0 or 1 (or -1 and 1), or ? where unknown (targets= names numbers)",
         )
     return values, names
 
@@ -359,7 +410,7 @@ def _of_words(raw: Matrix, attributes: Sequence[Attribute], columns: NDArray[np.
     found = []
     for j in columns:
         codes, words = _column(raw, j, attributes[j]), attributes[j].values or ()
-        table = np.array([truth(word) for word in words], dtype=np.float64)
+        table = np.array(truths(words), dtype=np.float64)
         found.append(np.where(np.isnan(codes), np.nan, table[np.nan_to_num(codes).astype(np.intp)]))
     return sparse.csc_array(np.column_stack(found))
 
@@ -376,6 +427,24 @@ def _unsigned(values: sparse.csc_array, path: Path) -> sparse.csc_array:
     values.data[negative] = 0.0
     values.eliminate_zeros()
     return values
+
+
+def _holds_fractions(column: NDArray[np.float64]) -> bool:
+    return bool((column[~np.isnan(column)] % 1).any())
+
+
+def _refuse_missing(
+    raw: Matrix, features: NDArray[np.intp], header: Header, path: Path, lines: NDArray[np.intp]
+) -> None:
+    """Refuse ? in a feature."""
+    if (first := _first_missing(raw, features)) is not None:
+        row, column = first
+        raise DataError.at(
+            path,
+            int(lines[row]),
+            f"? in feature {shorten(header.attributes[column].name)} (column {column + 1})",
+            "fill in missing feature values or drop the row",
+        )
 
 
 def _first_missing(raw: Matrix, columns: NDArray[np.intp]) -> tuple[int, int] | None:
@@ -497,17 +566,10 @@ class _DenseRows(_Rows):
         """Numbers as an array, NaN or masked where empty, and words and texts as a list, None where empty."""
         found: list[Any] = []
         for j, cells in enumerate(self._cells()):
-            attribute = self.attributes[j]
-            if attribute.text and not attribute.free:
-                words = (*(attribute.values or ()), None)
-                found.append([words[int(code)] for code in np.nan_to_num(self._column(j, cells), nan=-1)])
-            elif attribute.free:
+            if self.attributes[j].free:
                 found.append([None if cell == "?" else unquote(cell) for cell in cells])
             else:
-                column = self._column(j, cells)
-                declared = attribute.numbers
-                whole = declared is not None and not (declared % 1).any() and np.abs(declared).max() < 2**53
-                found.append(_whole_numbers(column) if whole else column)
+                found.append(_cells(self._column(j, cells), self.attributes[j]))
         return found
 
     def _cells(self) -> Iterable[tuple[str, ...]]:
@@ -641,6 +703,16 @@ class _SparseRows(_Rows):
             entries.append((column, self.code(i, column, match[2].strip())))
             position, more = match.end(), bool(match[3])
         return entries
+
+
+def _cells(column: NDArray[np.float64], attribute: Attribute) -> Any:
+    """A column as its cells: words, None where empty, or numbers, NaN or masked where empty."""
+    if attribute.text:
+        words = (*(attribute.values or ()), None)
+        return [words[int(code)] for code in np.nan_to_num(column, nan=-1)]
+    declared = attribute.numbers
+    whole = declared is not None and not (declared % 1).any() and np.abs(declared).max() < 2**53
+    return _whole_numbers(column) if whole else column
 
 
 def _whole_numbers(column: NDArray[np.float64]) -> NDArray[np.int64]:

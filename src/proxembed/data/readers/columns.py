@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from proxembed.data.dataset import class_name
 from proxembed.data.errors import DataError
 from proxembed.params import declared, first_fault, param, with_parameters
-from proxembed.tables.cells import MISSING, TRUTHS
+from proxembed.tables.cells import MISSING, TRUTHS, truth_words
 from proxembed.tables.column import is_missing
 from proxembed.tables.dates import seconds as date_seconds
 from proxembed.tables.notes import shorten
@@ -27,7 +28,7 @@ SINGLE = ("id", "groups", "time", "sample_weight")  # purposes of one column eac
 PANEL = "Columns of a table"  # in the help of the program
 GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
 NAME: dict[str, Any] = {"default": None, "choices": (None,), "kind": str, "panel": PANEL, "metavar": "COLUMN"}
-YES, NO = {pair[1] for pair in TRUTHS}, {pair[0] for pair in TRUTHS}
+TRUTH_WORDS = frozenset(chain(*TRUTHS))
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ class Columns:
     id: str | None = param(**NAME, doc="Column of row names.")
     groups: str | Literal[False] | None = param(
         **NAME | {"choices": (None, False)},
-        doc="Column of groups, which no split divides; ``False`` for no groups. None: an identifier that several rows "
-        "share, such as patient_id.",
+        doc="Column of groups, which no split divides; 'copies' for groups of rows with equal features; ``False`` for "
+        "no groups. None: an identifier that several rows share, such as patient_id.",
     )
     time: str | None = param(**NAME, doc="Column of numbers or ISO dates that orders the rows.")
     sample_weight: str | None = param(
@@ -115,8 +116,8 @@ class Columns:
         doc='"classes": the whole numbers in the one label column are classes, however many there are. None: an error '
         "if more than 20 differ and there are fewer than 3 rows of each on average. Of several label columns of "
         'classes, "classes" makes one output each, and "labels" one label set of all their values. None: one label set '
-        "if at least half of the cells hold a value that two columns have. Of an array (npz, npy, svmlight) "
-        '"real": its whole numbers are measurements.',
+        "if at least half of the cells hold a value that two columns have. Of an array (npz, npy, svmlight) and ARFF "
+        '"real": whole numbers are measurements.',
     )
     header: bool | None = param(
         default=None,
@@ -333,13 +334,20 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def truth(value: object, signed: bool = False) -> int | None:
-    """1 or 0 for a cell of a label column, None for anything else; ``signed``: of a column of 1 and -1."""
+def truths(values: Iterable[object], signed: bool = False) -> list[int | None]:
+    """1 or 0 for each of the distinct cells of a label column, None for anything else, and for all words if these are
+    of two pairs, such as n, j and y; ``signed``: of a column of 1 and -1."""
+    values = [value.strip() if isinstance(value, str) else value for value in values]
+    words = [value for value in values if isinstance(value, str) and value.casefold() in TRUTH_WORDS]
+    pair = truth_words(words) or ()
+    return [_truth(value, pair, signed) for value in values]
+
+
+def _truth(value: object, pair: Sequence[str], signed: bool) -> int | None:
     if isinstance(value, str):
-        word = value.strip()
-        if word.casefold() in YES | NO:
-            return int(word.casefold() in YES)
-        value = float(word) if NUMBER.fullmatch(word) else None
+        if value.casefold() in pair:
+            return pair.index(value.casefold())
+        value = float(value) if NUMBER.fullmatch(value) else None
     if not isinstance(value, int | float) or value not in ((-1, 1) if signed else (0, 1)):
         return None
     return int(value == 1)

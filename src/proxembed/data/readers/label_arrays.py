@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError
-from proxembed.data.readers.columns import Columns, Roles, is_minus_one, truth
+from proxembed.data.readers.columns import Columns, Roles, is_minus_one, truths
 from proxembed.data.readers.table import first_cell
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, read_labels
 from proxembed.data.readers.table_outputs import table_outputs, target_readings
@@ -96,8 +96,8 @@ def labels_beside(file: FrameFile, roles: Roles, target_type: str | None) -> Lab
         own = {name: cells[name] for name in roles.labels}
         values = [value for each in own.values() for value in each.values]
         signed = any(map(is_minus_one, values))
-        truths = all(truth(value, signed) is not None for value in values)
-        labels = read_labels([(file, own)], None if truths else "", target_type=target_type)
+        plain = all(None not in truths(each.values, signed) for each in own.values())
+        labels = read_labels([(file, own)], None if plain else "", target_type=target_type)
     if labels is not None and not roles.targets:
         return labels[0]
     part: Any = (file, cells)

@@ -48,7 +48,7 @@ from proxembed.data.readers.table_outputs import (
 from proxembed.data.readers.text_layout import BLOCK_BYTES, FileLayout, is_total
 from proxembed.data.unpacking import is_packed, opened, plain_name
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
-from proxembed.tables.axis import axis_of, axis_value
+from proxembed.tables.axis import axis_names
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.identifiers import code_name, group_codes, identifier_name
@@ -184,7 +184,7 @@ def _own_id(names: Sequence[str], source: dict[str, Any]) -> str | None:
 def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None) -> Dataset:
     """The data set of a training table, and perhaps of a test table with the same columns."""
     file = files[0]
-    columns, told = with_row_names(file, columns)
+    columns, row_notes = with_row_names(file, columns)
     roles = resolve(columns, file.names, file.path)
     indices = getattr(file, "index", ())
     roles = replace(roles, features=tuple(name for name in roles.features if name not in indices))
@@ -199,7 +199,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
     if read is not None:
         parts, X, features, roles, notes = read
         held = _labels(parts, roles, columns) if given is None else [given]
-        return _assembled(parts, roles, columns, X, name, held, features, notes=told + notes)
+        return _assembled(parts, roles, columns, X, name, held, features, notes=row_notes + notes)
     others = {**dict.fromkeys(shared_names(roles, columns), MISSING), **_others(roles)}
     readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
     wanted = {**dict.fromkeys(readable, MISSING), **others}
@@ -231,15 +231,15 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
     if given is not None:
         labels_beside = ((name, "labels", cell) for name, cell in given.columns)
         mixed = replace(mixed, described=(*mixed.described, *labels_beside))
-    return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
+    return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, row_notes + found.notes)
 
 
 def _unlabelled(error: DataError, part: Gathered, mixed: MixedRows) -> UnlabelledTable:
     """The error for a table nothing of which is named to be predicted, with what was read and notes on it."""
-    told = [(each.name, each.note) for each in mixed.readings if each.note and not isinstance(each.note, LeftOut)]
+    kept = [(each.name, each.note) for each in mixed.readings if each.note and not isinstance(each.note, LeftOut)]
     rows, whole = _rows_read(part)
     ends = _row_notes(part, whole) if whole else ()
-    notes = (*getattr(part.file, "notes", ()), *few_notes(told), *ends, *_across(mixed.readings))
+    notes = (*getattr(part.file, "notes", ()), *few_notes(kept), *ends, *_across(mixed.readings))
     return UnlabelledTable.of(error, mixed.described, (rows, whole), notes)
 
 
@@ -253,10 +253,7 @@ def _across(readings: Sequence[Reading]) -> tuple[str, ...]:
         or len(numbers) < FEWEST_ACROSS
     ):
         return ()
-    if (
-        any(LIKELY.search(reading.name) for reading in numbers)
-        or axis_of([reading.name for reading in numbers if axis_value(reading.name) is not None]) is not None
-    ):
+    if any(LIKELY.search(reading.name) for reading in numbers) or axis_names([reading.name for reading in numbers]):
         return ()
     return (
         "if its columns are samples and its rows features, such as genes or peaks, transpose it first, in pandas by "
@@ -543,8 +540,8 @@ def _row_ids(part: Gathered, name: str, found: bool) -> tuple[str, ...]:
     if not found:
         _filled(part, name, "id", "name every row")
     cells = part.cells[name]
-    told = [value if isinstance(value, str) else name_of(value) for value in cells.values]
-    return tuple(np.array([*told, ""], dtype=object)[cells.codes])
+    names = [value if isinstance(value, str) else name_of(value) for value in cells.values]
+    return tuple(np.array([*names, ""], dtype=object)[cells.codes])
 
 
 def _groups(parts: Sequence[Gathered], name: str, named: bool) -> NDArray[np.intp]:
@@ -614,14 +611,14 @@ class MixedRows:
     @property
     def notes(self) -> list[str]:
         """Notes on the columns."""
-        told = [(reading.name, reading.note) for reading in self.readings if reading.note]
+        found = [(reading.name, reading.note) for reading in self.readings if reading.note]
         constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
         for column in () if self.rows is None else self.rows.columns:
             if column.kind == "date" and _ordered(self.rows[column.name]):
                 option = f"time={column.name!r}"
                 text = f"the rows are in the order of {column.name} ({option} tests on the latest ones)"
-                told.append((column.name, text))
-        notes = [*few_notes(told), *self.unseen]
+                found.append((column.name, text))
+        notes = [*few_notes(found), *self.unseen]
         return notes + ([f"left out, because they say nothing: {few_names(constant)}"] if constant else [])
 
 

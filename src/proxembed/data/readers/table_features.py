@@ -24,7 +24,7 @@ from proxembed.tables.identifiers import (
     says_which_row,
     settles,
 )
-from proxembed.tables.notes import LeftOut, Spelled, few_notes, row_numbers_note, shorten
+from proxembed.tables.notes import LeftOut, SpellingNote, few_notes, row_numbers_note, shorten
 from proxembed.tables.reading import entities_of
 
 GROWTH = 1.25
@@ -232,7 +232,7 @@ def table_owners(
 
 def _may_name(reading: Reading, values: Sequence[Any]) -> bool:
     """Whether a feature may name entities: plain whole numbers, or words that do not look like numbers or dates."""
-    if reading.column is None or reading.note and not isinstance(reading.note, Spelled):
+    if reading.column is None or reading.note and not isinstance(reading.note, SpellingNote):
         return False
     plain = reading.column.kind == "number" and all(WHOLE.fullmatch(word_of(value)) for value in values)
     return plain or reading.column.kind == "category"

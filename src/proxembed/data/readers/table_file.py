@@ -31,6 +31,8 @@ from proxembed.data.readers.sheets import sheet_as_csv
 from proxembed.data.readers.text_layout import (
     BLOCK_BYTES,
     FOUND,
+    REWRITTEN,
+    SEPARATOR_WORDS,
     UTF8_MARK,
     FileLayout,
     check_columns_are_split,
@@ -42,7 +44,7 @@ from proxembed.data.readers.text_layout import (
     headerless_names,
     lines_after_rows,
     looks_like_a_row,
-    rows_between_blanks,
+    rows_as_csv,
     text_layout,
     utf8_content,
 )
@@ -221,11 +223,11 @@ class CsvFile:
             lines = first_lines(stream)
         check_rows_are_rows(path, lines)
         self._layout = text_layout(lines, given.header, separator, new_rows=given.answers is None)
-        self.separator, self._blanks = self._layout.separator, self._layout.separator[:1] == " "
+        self.separator = self._layout.separator
         if self._layout.below:
             self._content = self._emptied_below()
-        if self._blanks:
-            self.separator, self._content = ",", self._between_blanks()
+        if self.separator in REWRITTEN:
+            self.separator, self._content = ",", self._as_csv()
         self._header, self.repeats, self._end = b"", 0, ""
         records = (cells for _, cells in self._records())
         header, rows = next(records, None) if self._layout.header else (), filter(None, records)
@@ -294,13 +296,12 @@ class CsvFile:
             raise too_large(self.path, "its rows", len(content), most, "write it as CSV or Parquet")
         return content
 
-    def _between_blanks(self) -> bytes:
-        """The file as CSV, of cells between blanks."""
+    def _as_csv(self) -> bytes:
+        """The file as CSV, of cells between blanks or in a frame."""
         with self._opened() as stream:
             content = self._rest(stream)
-        before = b"\n" * self._layout.skipped
         lines = _lines(io.BytesIO(content), self.path, self._layout.skipped + 1)
-        return before + rows_between_blanks(lines, self._layout.separator)
+        return b"\n" * self._layout.skipped + rows_as_csv(lines, self._layout.separator)
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
@@ -320,13 +321,12 @@ class CsvFile:
     def notes(self) -> tuple[str, ...]:
         """What was found about the file itself."""
         usual = "\t" if plain_name(self.path).lower().endswith((".tsv", ".tab")) else ","
-        separator = "blanks" if self._blanks else "tabs" if self.separator == "\t" else repr(self.separator)
-        usually = self.separator == usual and not self._blanks
-        found = (*self._layout.notes, *(() if usually else (f"columns are separated by {separator}",)))
+        separator = self._layout.separator
+        words = SEPARATOR_WORDS.get(separator, repr(separator))
+        found = (*self._layout.notes, *(() if separator == usual else (f"columns are separated by {words}",)))
         if not self._layout.header:
             found = (*found, f"there is no header: the columns are named {self.names[0]} to {self.names[-1]}")
-        if self._note:
-            found = (self._note, *found)
+        found = (self._note, *found) if self._note else found
         if self.repeats:
             lines = "1 line repeats" if self.repeats == 1 else f"{self.repeats:,} lines repeat"
             found = (*found, f"left out: {lines} the header")

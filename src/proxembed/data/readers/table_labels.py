@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, Option
-from proxembed.data.readers.columns import Cells, is_minus_one, is_number, name_of, truth
+from proxembed.data.readers.columns import Cells, is_minus_one, is_number, name_of, truths
 from proxembed.data.readers.table_file import TableFile
-from proxembed.tables.axis import axis_of, axis_value
+from proxembed.tables.axis import axis_names
 from proxembed.tables.cells import MISSING, is_empty
 from proxembed.tables.dates import clock_style, date_style
 from proxembed.tables.frames import Coded, FrameColumn, named_columns
 from proxembed.tables.identifiers import says_which_row
-from proxembed.tables.lists import listed
+from proxembed.tables.lists import are_choices, listed
 from proxembed.tables.notes import few_names, shorten
 from proxembed.tables.quantities import ANY_GROUPS, LEADING_ZERO, NumberWords
 from proxembed.targets.outputs import Column as OutputColumn
@@ -178,8 +178,8 @@ def _holds_classes(values: Sequence[Any], target_type: str | None) -> bool:
     if not values or not plain or len(set(map(is_number, values))) > 1:
         return False
     signed = any(map(is_minus_one, values))
-    truths = [truth(value, signed and len(values) == 2) for value in values]
-    others, both = truths.count(None), {0, 1} <= set(truths)
+    known = truths(values, signed and len(values) == 2)
+    others, both = known.count(None), {0, 1} <= set(known)
     asked = target_type in ("classes", "labels") or not (both or is_number(values[0]))
     return others > 1 or others == len(values) > 0 or others == 1 and asked
 
@@ -275,7 +275,7 @@ def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
     answers += [marks] if len(marks) > 1 and not named else []
     taken = {*named, *(marks if len(marks) > 1 else ())}
     open_names, end = [name for name in reversed(columns) if name not in taken], next(reversed(columns), "")
-    few = [name for name in open_names if _few_values(columns[name], timed=name == end)]
+    few = [name for name in open_names if _few_values(name, columns[name], timed=name == end)]
     answers += [[name] for name in sorted(few, key=lambda name: _numeric(columns[name]))]
     numbers = [name for name, cells in columns.items() if LIKELY.search(name) and not named and _measured(cells)]
     found = [tuple(("labels", name) for name in each) for each in answers]
@@ -288,15 +288,15 @@ def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
 def _of_marks(cells: Cells) -> bool:
     """Whether a column holds both answers, such as 0 and 1 or yes and no."""
     signed = any(map(is_minus_one, cells.values))
-    return {truth(value, signed) for value in cells.values} == {True, False}
+    return set(truths(cells.values, signed)) == {0, 1}
 
 
 def likely_targets(numbers: Sequence[str], names: Sequence[str]) -> tuple[Option, ...]:
     """The arguments that name what was measured beside spectra: the columns of ``numbers`` whose names are none, where
     the others of a table are an axis; () for other tables, and for more than 20."""
-    axis = {name for name in names if axis_value(name) is not None}
+    axis = set(axis_names(names))
     found = [name for name in numbers if name not in axis]
-    if axis_of([name for name in names if name in axis]) is None or len(found) > MOST_TARGETS:
+    if not axis or len(found) > MOST_TARGETS:
         return ()
     return tuple(("targets", name) for name in found)
 
@@ -323,13 +323,13 @@ def _measured(cells: Cells) -> bool:
     return not all(is_number(value) and float(value).is_integer() for value in cells.values)
 
 
-def _few_values(cells: Cells, timed: bool) -> bool:
+def _few_values(name: str, cells: Cells, timed: bool) -> bool:
     """Whether a column has from 2 to 20 values, each in 3 rows or more on average, none measured, and dates and times
     only if ``timed``."""
     known = int((cells.codes >= 0).sum())
     few = 2 <= len(cells.values) <= MOST_NUMBERS and known >= LEAST_ROWS_OF_EACH * len(cells.values)
     words = [value.strip() for value in cells.values if isinstance(value, str)]
-    return few and not _measured(cells) and (timed or date_style(words) is None and clock_style(words) is None)
+    return few and not _measured(cells) and (timed or date_style(words) is None and clock_style(words, name) is None)
 
 
 def _may_be_target(cells: Cells) -> bool:
@@ -343,10 +343,10 @@ def _lone_form(values: list[Any], separator: str | None) -> LoneForm | None:
         written = any(isinstance(value, str) for value in values)
         return LoneForm(_listed_names, note="its cells are lists of labels" if written else "")
     if separator:
-        told = "each beginning of a path is a label" if separator == ">" else ""
-        return LoneForm(_splitter(separator), open=separator == ">", note=told)
+        note = "each beginning of a path is a label" if separator == ">" else ""
+        return LoneForm(_splitter(separator), open=separator == ">", note=note)
     signed = any(map(is_minus_one, values))
-    if separator is None and all(truth(value, signed) is not None for value in values):
+    if separator is None and None not in truths(values, signed):
         return None
     texts = [value for value in values if isinstance(value, str)]
     if separator is None and len(texts) == len(values) and sum(PATH in text for text in texts) > len(texts) / 2:
@@ -524,8 +524,12 @@ def _indicators(parts: Sequence[tuple[Any, dict[str, Cells]]], empty: str | None
             )
             reason = f"label {shorten(name)} is 0, but label cells are also -1, which may mean negative or unknown"
             raise file.fault(cells.first(zero), f"the labels mix -1, 0 and 1: {reason}", remedy)
+    meanings = {}
+    for name in parts[0][1]:
+        values = list(dict.fromkeys(value for _, columns in parts for value in columns[name].values))
+        meanings[name] = dict(zip(values, truths(values, signed), strict=True))
     marks = _marks(parts[0][1])
-    return [_indicator(*part, signed, empty, marks) for part in parts]
+    return [_indicator(*part, meanings, empty, marks) for part in parts]
 
 
 def _marks(columns: Mapping[str, Cells]) -> dict[str, str]:
@@ -533,18 +537,23 @@ def _marks(columns: Mapping[str, Cells]) -> dict[str, str]:
     found = {}
     for name, cells in columns.items():
         words = list(set(map(name_of, cells.values))) if (cells.codes < 0).any() else []
-        if len(words) == 1 and truth(words[0]) is None and not is_number(words[0]):
+        if len(words) == 1 and truths(words) == [None] and not is_number(words[0]):
             found[name] = words[0]
     return found
 
 
 def _indicator(
-    file: TableFile, columns: dict[str, Cells], signed: bool, empty: str | None, marks: Mapping[str, str]
+    file: TableFile,
+    columns: dict[str, Cells],
+    meanings: Mapping[str, Mapping[Any, int | None]],
+    empty: str | None,
+    marks: Mapping[str, str],
 ) -> LabelColumns:
+    """The labels of the columns of one file, by what their cells mean in all files: 1, 0, or None for neither."""
     ones, holes, notes, negative, own = [], [], [], None, None
     for name, cells in columns.items():
         mark = marks.get(name)
-        known = [1 if mark is not None and name_of(value) == mark else truth(value, signed) for value in cells.values]
+        known = [1 if name_of(value) == mark else meanings[name][value] for value in cells.values]
         if None in known or mark is not None and empty is None:
             raise _not_zero_or_one(file, columns, name, known.index(None) if None in known else 0, mark)
         ones.append(np.flatnonzero(np.array([*known, 0])[cells.codes] == 1))
@@ -578,7 +587,7 @@ def _not_zero_or_one(
         error.options = (("empty", "no labels"),)
         return error
     held = [[name_of(each) for each in cells.values] for cells in columns.values()]
-    others = [{truth(each) for each in values if each != value} for values in held if value in values]
+    others = [set(truths(each for each in values if each != value)) for values in held if value in values]
     remedy, beside = ZERO_ONE, all(found == {0, 1} for found in others)
     if set() in others:
         remedy = f"write 1 for {shorten(value)} and 0 where there is none, and leave the cell empty where it is unknown"
@@ -610,13 +619,14 @@ def _in_order(names: set[str]) -> list[str]:
 
 
 def _joined(values: Sequence[object]) -> str | None:
-    """What seems to join labels: the parts are at most as many as the cells, or occur as cells themselves."""
+    """What seems to join labels: the parts are at most as many as the cells, or occur as cells themselves; those
+    between commas with blanks after them are choices, and no places such as Bern, Switzerland."""
     texts = {value.strip() for value in values if isinstance(value, str)}
     for join in JOINS:
         joint = {text for text in texts if join in text}
         parts = {part.strip() for text in joint for part in text.split(join)} - {""}
         if join == "," and joint and parts & texts and len(parts) <= len(texts):
-            return join
+            return join if any(re.search(r",\S", text) for text in joint) or are_choices(list(texts)) else None
         if join != "," and joint and (parts & texts or len(parts) <= len(joint)):
             return join
     return None

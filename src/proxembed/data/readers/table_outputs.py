@@ -47,8 +47,8 @@ def table_outputs(
     _refuse_empty(file, found[0])
     units = [(r.name, f"{r.name} is in {r.column.unit}") for r in readings if r.column is not None and r.column.unit]
     units += [(r.name, r.note.rpartition(" (category=")[0]) for r in readings if r.note]  # classes are no numbers
-    told = (*(() if labels is None else labels[0].notes), *few_notes(units))
-    return [LabelColumns.of_outputs(outputs, told) for outputs in found]
+    notes = (*(() if labels is None else labels[0].notes), *few_notes(units))
+    return [LabelColumns.of_outputs(outputs, notes) for outputs in found]
 
 
 def _label_columns(names: Sequence[str], found: LabelColumns) -> dict[str, list[tuple[Column, NDArray[np.float64]]]]:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -51,7 +51,14 @@ TOTALS = frozenset(  # the first word of a last row that is not a row
     " ensemble moyenne totale media suma totaal sd std stdev median min max minimum maximum".split()
 )
 ALIGNED = "  "  # two blanks or more between cells that may hold single ones
-BLANKS = (" ", ALIGNED)
+FRAMED = " | "  # between cells of a table of Markdown, or as MySQL and psql print it
+REWRITTEN = (" ", ALIGNED, FRAMED)  # as CSV
+SEPARATOR_WORDS = {" ": "blanks", ALIGNED: "blanks", FRAMED: "'|' in a frame", "\t": "tabs"}
+RULE = re.compile(r"\s*(?:\+[-=:]+(?:\+[-=:]+)*\+|\|?[-=:]+(?:\+[-=:]+)+\|?)\s*")  # anywhere in such a table
+HEADER_RULE = re.compile(rf"\s*\|?(?:\s*:?-{{2,}}:?\s*\|)*\s*:?-{{2,}}:?\s*\|?\s*|{RULE.pattern}")  # below the header
+ROW_COUNT = re.compile(r"\s*\(?\d+ rows?\b[^|]*")
+PIPE = re.compile(r"(?<!\\)\|")
+ALIGNED_CELL = re.compile(r'"((?:[^"]|"")*)"(?=\s{2}|\t|$)|\S+(?:[^\S\t]\S+)*')
 TWO_BLANKS = re.compile(r"[^\s] {2,}[^\s]")
 UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or sign, with an exponent
     r"(?:(?:da|[pnu\u00b5\u03bcmcdhkMGT])?(?:g|m|s|l|L|A|K|V|W|J|Hz|Pa|Bq|Gy|Sv|mol|bar|eV|cal|Wh|VA|lx|lm)"
@@ -199,11 +206,13 @@ def text_layout(
     only look like names.
     """
     start = 0
-    if lines and (told := SEP_LINE.fullmatch(lines[0].strip())):
-        start, separator = 1, "\t" if told[1] == "\\t" else told[1]
+    if lines and (sep_line := SEP_LINE.fullmatch(lines[0].strip())):
+        start, separator = 1, "\t" if sep_line[1] == "\\t" else sep_line[1]
     comments = _comments(lines, start)
     start += comments
     rest, known = lines[start:], bool(separator)
+    if not known and _is_framed(rest):
+        separator, rest = FRAMED, ["" if HEADER_RULE.fullmatch(line) else line for line in rest]
     separator = separator or most_frequent(rest)
     titles = next((j for j, line in enumerate(rest) if line.strip()), 0)
     if header is False:
@@ -293,6 +302,21 @@ def _blanks(lines: Sequence[str]) -> str:
     return " " if are_blank_separated(lines) else ""
 
 
+def _is_framed(lines: Sequence[str]) -> bool:
+    """Whether a rule, of as many parts of hyphens or equal signs, stands below or above cells between |."""
+    pairs = zip(filter(str.strip, lines), islice(filter(str.strip, lines), 1, None), strict=False)
+    return any(
+        HEADER_RULE.fullmatch(rule) and "|" in cells and _parts_of(rule.replace("+", "|")) == _parts_of(cells)
+        for pair in pairs
+        for rule, cells in (pair, pair[::-1])
+    )
+
+
+def _parts_of(line: str) -> int:
+    """The number of cells of a line of a table with a frame."""
+    return len(PIPE.findall(line.strip().strip("|")))
+
+
 def _tabs_are_blanks(lines: Sequence[str]) -> bool:
     """Whether tabs stand among other blanks between cells: some lines have more of them, or all have two blanks or
     more between other cells; and what blanks separate between tabs are numbers."""
@@ -319,9 +343,14 @@ def are_blank_separated(lines: Sequence[str], blanks: str = " ") -> bool:
 
 
 def blank_cells(line: str, blanks: str = " ") -> list[str]:
-    """The cells of a line between blanks, quoted ones as one; between two blanks or more, as they stand."""
+    """The cells of a line between blanks, or between two blanks or more, quoted ones whole and without their quotes; or
+    those in a frame."""
+    if blanks == FRAMED:
+        inner = line.rstrip()[1:].removesuffix("|") if line.startswith("|") else line
+        return [cell.strip().replace("\\|", "|") for cell in PIPE.split(inner)] if inner.strip() else []
     if blanks == ALIGNED:
-        return re.split(r"\s{2,}|\t", line.strip())
+        found = ALIGNED_CELL.finditer(line.strip())
+        return [cell[0] if cell[1] is None else cell[1].replace(2 * DOUBLE, DOUBLE).strip() for cell in found]
     return _cells(line, " ") if '"' in line else line.split()
 
 
@@ -331,8 +360,8 @@ def _bare(line: str) -> str:
 
 def _cells(line: str, separator: str) -> list[str]:
     """The cells of a line; none of one that is too long for the csv module."""
-    if separator == ALIGNED:
-        return blank_cells(line, ALIGNED)
+    if separator in (ALIGNED, FRAMED):
+        return blank_cells(line, separator)
     if separator == " ":
         line = " ".join(line.split())
     found = next(csv.reader([line.replace("\r", " ")], delimiter=separator), []) if len(line) < FIELD else []
@@ -341,8 +370,9 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _records(lines: Sequence[str], separator: str) -> list[tuple[list[str], int]]:
     """The rows of some lines and how many lines each takes, up to one whose quotes are not closed in them."""
-    if separator in BLANKS:
-        return [(_cells(line, separator), 1) for line in takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)]
+    if separator in REWRITTEN:
+        whole = lines if separator == FRAMED else takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)
+        return [(_cells(line, separator), 1) for line in whole]
     ended = (line.replace("\r", " ") + "\n" for line in lines)  # a cell may have several
     reader, found, before = csv.reader(ended, delimiter=separator), [], 0
     try:
@@ -536,12 +566,12 @@ def _are_units(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     above the others; single capitals alone may be marks, such as A for absent."""
     full = [row for row in rows if len(row) == len(cells)]
     numbers = [j for j in range(len(cells)) if _holds_numbers([row[j] for row in full])]
-    told = [cells[j] for j in numbers if cells[j] not in (*MISSING, "-")]
-    if len(full) < FEWEST_BELOW or len(numbers) < FEWEST_BELOW or 2 * len(told) <= len(numbers):
+    units = [cells[j] for j in numbers if cells[j] not in (*MISSING, "-")]
+    if len(full) < FEWEST_BELOW or len(numbers) < FEWEST_BELOW or 2 * len(units) <= len(numbers):
         return False
     others = [cell for j, cell in enumerate(cells) if j not in numbers]
-    marks = all(len(cell) == 1 and cell.isupper() for cell in told)
-    return all(map(UNIT.fullmatch, told)) and not marks and _may_stand_beside(others, told) and _is_new(cells, full)
+    marks = all(len(cell) == 1 and cell.isupper() for cell in units)
+    return all(map(UNIT.fullmatch, units)) and not marks and _may_stand_beside(others, units) and _is_new(cells, full)
 
 
 def _may_stand_beside(others: Sequence[str], units: Sequence[str]) -> bool:
@@ -582,8 +612,8 @@ def looks_like_a_row(names: Sequence[str], row: Sequence[str]) -> bool:
     """Whether a first line is a row of data: half of its cells or more are numbers, neither an axis nor rising whole
     numbers such as years, and so are the cells of the row below them."""
     places = [j for j, name in enumerate(names) if _is_number(name)]
-    told = [names[j].strip() for j in places]
-    if not places or 2 * len(places) < len(names) or _rise(told):
+    numbers = [names[j].strip() for j in places]
+    if not places or 2 * len(places) < len(names) or _rise(numbers):
         return False
     return len(row) == len(names) and all(_is_number(row[j]) or not row[j].strip() for j in places)
 
@@ -606,9 +636,17 @@ def _is_number(text: str) -> bool:
     return NUMBER.fullmatch(word) is not None or GROUPED.fullmatch(word) is not None
 
 
-def rows_between_blanks(lines: Iterable[str], blanks: str) -> bytes:
-    """Lines whose cells are separated by blanks as CSV, line by line."""
-    return "".join(csv_line(blank_cells(line, blanks) if line.strip() else []) for line in lines).encode()
+def rows_as_csv(lines: Iterable[str], separator: str) -> bytes:
+    """Lines whose cells are separated by blanks, or stand in a frame, as CSV, line by line."""
+    if separator == FRAMED:
+        lines = ("" if _is_no_row(line, place) else line for place, line in enumerate(lines))
+    return "".join(csv_line(blank_cells(line, separator) if line.strip() else []) for line in lines).encode()
+
+
+def _is_no_row(line: str, place: int) -> bool:
+    """Whether a line of a table in a frame, below the header of place 0, is a rule or the number of rows."""
+    rule = HEADER_RULE if place == 1 else RULE
+    return rule.fullmatch(line.rstrip("\r\n")) is not None or ROW_COUNT.fullmatch(line) is not None
 
 
 def csv_line(cells: Sequence[str], separator: str = ",") -> str:
