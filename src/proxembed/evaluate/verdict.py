@@ -271,7 +271,11 @@ def _neighbors(
     goal["new_rows"] = None if among is None else _new_rows(top(ours, name), raw, among, gains)
     if among is not None and goal["new_rows"] and goal["rival"]:
         entry = next(each for each in rivals if (each["arm"], each["k"]) == (goal["rival"]["arm"], goal["rival"]["k"]))
-        goal["new_rows"] |= {"rival": gains.value(entry, among), "best_rival": _highest_rival(rivals, among, gains)}
+        goal["new_rows"] |= {"rival": gains.value(entry, among)}
+        if (best := _highest_rival(rivals, among, gains)) is not None:
+            other = [each for each in rivals if (each["arm"], each["k"]) == (best["arm"], best["k"])]
+            over = gains.versus([top(ours, name)], other, among) or {}
+            goal["new_rows"]["best_rival"] = best | {key: over.get(key) for key in ("gain", "interval")}
     return goal | {"same_rows": goal["chance"], "hub": gains.hub(top(ours, name))}
 
 

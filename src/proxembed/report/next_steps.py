@@ -189,7 +189,8 @@ class Run:
         if self.in_python or name == "map" or goal["command"] != self.for_goal(name):
             return ""
         file = shlex.quote(f"{self.folder}-{name}/{MODEL}")
-        return f"Then: proxembed {verb_of(name)} {file} {self.new_rows}{flag_of(name, goal)}"
+        flag = flag_of(name, goal)
+        return f"Then: proxembed {verb_of(name)} {file} {self.new_rows}{flag}{f'. {self.searched}' * bool(flag)}"
 
     def for_embedding(self) -> str:
         """The search that saves its best embedding."""
@@ -306,12 +307,15 @@ def _saved_serves(
     value = None if entry is None else entry["scores"].get(goal["measure"], {}).get(TEST)
     if entry is None or value is None or goal["word"] not in (BETTER, LEVEL):
         return {}
-    if sign_of(goal["measure"]) * (value - goal["value"]) < -(goal.get("margin") or 0.0):
+    margin = goal.get("margin") or 0.0
+    if sign_of(goal["measure"]) * (value - goal["value"]) < -margin:
         return {}
     among = dict(goal.get("new_rows") or {})
     if among:
         among["value"] = entry["scores"].get(among.get("measure", ""), {}).get(TEST)
-    if among and among["value"] is None:
+    if among and (
+        among["value"] is None or sign_of(goal["measure"]) * (among["value"] - goal["new_rows"]["value"]) < -margin
+    ):
         return {}
     own = {key: entry.get(key) for key in ("arm", "k", "components", "reads_features")}
     return {**own, "value": value, "saved": True} | ({"new_rows": among} if among else {})

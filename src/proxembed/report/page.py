@@ -26,6 +26,7 @@ from .score_histogram import score_view
 from .sections import data_card, leak_warnings
 from .verdict import query_times
 
+QUOTED = re.compile(r"`([^`]+)`")  # a command in a text
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*(?: \d[\d.]*\b)?")  # of the program, perhaps with a number, in a text
 
 
@@ -83,10 +84,11 @@ def templates() -> Any:
 
 
 def _unbroken(text: Any) -> Any:
-    """A text as HTML whose options, such as --goal, do not break at their hyphens."""
+    """A text as HTML whose options, such as --goal, do not break at hyphens, and whose quoted commands are code."""
     from markupsafe import Markup, escape
 
-    return Markup(OPTION.sub(r'<span style="white-space: nowrap">\g<0></span>', str(escape(text))))
+    shown = OPTION.sub(r'<span style="white-space: nowrap">\g<0></span>', str(escape(text)))
+    return Markup(QUOTED.sub(r"<code>\1</code>", shown))
 
 
 def _context(record: dict[str, Any]) -> dict[str, Any]:

@@ -135,6 +135,11 @@ def short(value: float) -> str:
     return told.replace("0.", ".", 1)
 
 
+def three(value: float) -> str:
+    """A value to three decimals, without the 0 before the point."""
+    return f"{value:.3f}".removeprefix("0")
+
+
 def counted(k: int) -> str:
     """Numbers per row, small counts as words."""
     return f"{COUNTS[k] if k < len(COUNTS) else f'{k:,}'} number{'s' * (k != 1)}"
@@ -159,7 +164,11 @@ def _without_copies(goal: Mapping[str, Any]) -> str:
     rows, said, *ends = goal["without_copies"]
     which = "the test row that has" if rows == 1 else f"the {rows:,} test rows that have"
     act = "which is the one to act on unless your new rows repeat training rows, too"
-    span = _span(ends[0], " (") + ")" if ends and ends[0] else ""
+    span = ""
+    if ends and ends[0]:
+        interval, margin = ends[0]
+        level = f"; a loss up to {margin:.2g} counts as level" if margin else ""
+        span = f"{_span(interval, ' (')}{level})"
     return f"; without {which} a copy in training the verdict is “{said}”{span}, {act}"
 
 
@@ -191,13 +200,20 @@ def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -
 def _others(goals: Mapping[str, Mapping[str, Any]], also: bool) -> str:
     """For which other uses an embedding helps (``also``: as for the first one), and for which not, with their words."""
     uses = {name: f"{SEARCHES[name]}{NO_COPIES * bool(goal.get('without_copies'))}" for name, goal in goals.items()}
+    if "neighbours" in goals and among_new(goals["neighbours"]) in (WORSE, NO_GAIN):
+        uses["neighbours"] += " among the rows of the fit"
     better = [name for name, goal in goals.items() if acted_on(goal) == BETTER]
     helps = [uses[name] for name in better if not predicts_from_features(goals[name])]
     own = [name for name in better if predicts_from_features(goals[name])]
     small = goals.get("compress", {"word": "", "components": 0})
-    how = "better than" if above_whole(small) else "as good as"
-    are = "is" if small["components"] == 1 else "are"
-    fewer = f" {counted(small['components']).capitalize()} {are} {how} the features."
+    one = small["components"] == 1
+    how = f"keep{'s' * one} what the features have"
+    how = (
+        f"predict{'s' * one} better and find{'s' * one} better neighbours than the features"
+        if above_whole(small)
+        else how
+    )
+    fewer = f" {counted(small['components']).capitalize()} {how}."
     level = [name for name, goal in goals.items() if acted_on(goal) == LEVEL and not _helps(goal)]
     level = [uses[name] for name in level if not predicts_from_features(goals[name])]
     lost = {name: acted_on(goal) for name, goal in goals.items() if acted_on(goal) in (WORSE, CANNOT_TELL)}
@@ -268,7 +284,8 @@ def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
 
 def other_map(goal: Mapping[str, Any]) -> str:
     """The other map that ours is compared with, and whether there was a choice."""
-    return f"the {'only' if goal.get('others') == 1 else 'best'} other map{TRIED * bool(goal.get('untried'))}"
+    on_folds = " on the folds" * bool(goal.get("highest"))
+    return f"the {'only' if goal.get('others') == 1 else 'best'} other map{TRIED * bool(goal.get('untried'))}{on_folds}"
 
 
 def _below_constant(goal: Mapping[str, Any]) -> str:
@@ -282,13 +299,12 @@ def _highest(goal: Mapping[str, Any]) -> str:
     """The other map that is highest on the rows scored, where it is not the best on the folds."""
     if not (other := goal.get("highest")):
         return ""
-    chosen = f"{goal['base']['arm']}, {short(goal['base']['value'])}"
-    return f"; that map is the best other on the folds ({chosen}); {highest_words(goal)} ({short(other['value'])})"
+    return f"; that map is of {goal['base']['arm']}; {highest_words(goal)} ({short(other['value'])})"
 
 
 def highest_words(goal: Mapping[str, Any]) -> str:
     """Which other map is highest on the rows scored, behind that which is the best on the folds."""
-    return f"the highest other on the rows scored here is {goal['highest']['arm']}"
+    return f"the highest other compared on the rows scored here is {goal['highest']['arm']}"
 
 
 def laid_out_words(goal: Mapping[str, Any]) -> str:
@@ -330,7 +346,7 @@ def _span(interval: Any, colon: str = ": ") -> str:
     """How much worse or better one may be than the other: both ends of the interval of its gain."""
     if not interval:
         return ""
-    ends = [f"{short(abs(end))} {'worse' if end < 0 else 'better'}" for end in interval]
+    ends = [f"{three(abs(end))} {'worse' if end < 0 else 'better'}" for end in interval]
     return f"{colon}between {ends[0]} and {ends[1]}"
 
 
@@ -500,7 +516,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     if taken == SAVED_RIVAL:
         return f"{DOES[name]} {goal['saved_rival']}{SAVED}."
     if taken == RIVAL:
-        return f"{DOES[name]} {goal['rival']['arm']}{_only_with_labels(name, goal)}."
+        return f"{DOES[name]} {goal['rival']['arm']}{_only_with_labels(name, goal)}{_longer(name, goal)}."
     ours = _ours(name, goal)
     if asks_for_maps(name, goal):
         return "search with --goal map before you use a map: it also compares maps laid out from all components."
@@ -527,6 +543,12 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     return f"{told[said]}."
 
 
+def _longer(name: str, goal: Mapping[str, Any]) -> str:
+    """That a search for a goal may turn the order of a rival and the embedding, where the search was for another."""
+    turned = bool(goal.get("short_search")) and name != goal.get("asked", name)
+    return f"; a search with --goal {name} compares embeddings that are chosen for this goal" * turned
+
+
 def _as_good(name: str, goal: Mapping[str, Any], ours: str) -> str:
     """Ours where it is level, or what is as good."""
     linear, own = name == "predict", predicts_from_features(goal)  # fewer numbers do not tell of it
@@ -551,27 +573,28 @@ def _only_with_labels(name: str, goal: Mapping[str, Any]) -> str:
 
 
 def _outside(goal: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Who has which figure between rows that were not in the fit, the highest first; empty where a lookup has none."""
+    """Who has which figure between rows that were not in the fit, the highest first, each with the interval of our gain
+    over it where that is known; empty where a lookup has no figure."""
     among, sign = goal.get("new_rows") or {}, sign_of(goal["measure"])
     if among.get("rival") is None or (goal.get("rival") or {}).get("arm") != LOOKUP:
         return []
     found: list[tuple[str, Mapping[str, Any]]]
     found = [(OURS, {**goal, "arm": "the embedding", "value": among["value"]})]
-    found += [(NOBODY, {**goal["rival"], "value": among["rival"]})]
-    found += [(FEATURES, {**goal["base"], "value": among["base"]})] * ("base" in among)
+    found += [(NOBODY, {**goal["rival"], "value": among["rival"], "interval": None})]
+    whole = {**goal["base"], "value": among.get("base"), "interval": among.get("interval")}
+    found += [(FEATURES, whole)] * ("base" in among)
     found += [(RIVAL, other) for other in (best_among_new(goal),) if other is not None]
     return sorted(found, key=lambda each: -sign * each[1]["value"])
 
 
 def best_outside(goal: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Whom to take between rows that were not in the fit: ours where it is highest up to what counts as level, else the
-    highest; nobody but the lookup where that is."""
+    """Whom to take between rows that were not in the fit: ours, unless the features or a rival are ahead for certain;
+    nobody but the lookup where that has the highest figure."""
     found = _outside(goal)
-    if not found:
+    if not found or found[0][0] == NOBODY:
         return NOBODY, {}
-    ours = next(each for each in found if each[0] == OURS)
-    behind = sign_of(goal["measure"]) * (found[0][1]["value"] - ours[1]["value"])
-    return ours if found[0][0] != NOBODY and behind <= (goal.get("margin") or 0.0) else found[0]
+    ahead = [each for each in found if each[0] != OURS and (ends := each[1].get("interval")) and ends[1] < 0]
+    return ahead[0] if ahead else next(each for each in found if each[0] == OURS)
 
 
 def best_among_new(goal: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -203,7 +203,8 @@ def _changed_without_copies(verdict: Mapping[str, Any], name: str) -> tuple[int,
     found = verdict.get("without_copies") or {"goals": {}}
     alone = found["goals"].get(name, {"word": None})
     same = alone["word"] in (None, verdict["goals"][name]["word"])
-    return None if same else (found["rows"], alone["word"], alone.get("interval"))
+    ends = alone.get("interval") and (alone["interval"], alone.get("margin"))
+    return None if same else (found["rows"], alone["word"], ends)
 
 
 def _by_neighbors(summary: Mapping[str, Any], goal: Mapping[str, Any]) -> float | None:
@@ -323,6 +324,7 @@ def _than(name: str, goal: dict[str, Any]) -> str:
         features = f"{'a linear model of ' * (name == 'predict')}{ALL_FEATURES}{rivals}"
         parts.append(f" than {features if base['arm'] == ALL_FEATURES else other}")
         parts.append(", by less than matters" * (goal["gain"] <= (goal.get("margin") or 0.0)))
+        parts.append("; their ten nearest rows predict as well" * (goal.get("by_neighbours") is not None))
     if name == "predict" and goal["word"] == LEVEL and goal["labels"] > 1:
         parts.append(" in the mean over labels")
     if place_of_rival(goal) == AHEAD:
@@ -367,7 +369,8 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
     )
     if any(goal.get("p_holm") is not None for goal in goals.values()):
         limit += (
-            ". Each interval is of one comparison; “better” is corrected for the number of goals not asked for (Holm)"
+            ". Each interval is of one comparison; “better” is corrected for the number of goals"
+            f"{' beside the one asked for' if verdict.get('asked') else ''} (Holm)"
         )
     whys = (one_axis, no_small_size, judged_labels, fold_gap)
     limit += "".join(f". {text}" for why in whys if (text := why(summary)))
@@ -458,13 +461,19 @@ def _compared(goal: dict[str, Any], features: int) -> str:
         if "gain" in rival:
             over = f" It is {lead_text(-rival['gain'], rival['interval'], number, LEVEL_95, 'ours')}."
         sentences.append(f"{said}: {label(rival)}, {number(rival['value'])}{forest_words(rival['arm'], goal)}.{over}")
+    if goal.get("by_neighbours") is not None:
+        value = number(goal["by_neighbours"])
+        sentences.append(f"The ten nearest rows in all features predict as well ({value}, not tested against ours).")
     among = goal.get("new_rows")
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
         if (other := among.get("rival")) is not None:
             whole += f"; {label(goal['rival'])}, the rival above, {number(other)}"
         if (best := best_among_new(goal)) is not None:
-            whole += f"; {label(best)}, the highest rival there, {number(best['value'])}"
+            ends = _ends(best) if best.get("interval") else " (not tested)"
+            whole += (
+                f"; {label(best)}, the highest rival there, {number(best['value'])}{ends.replace('(gain', '(our gain')}"
+            )
         sentences.append(f"New rows among themselves: {whole}.")
     if other := goal.get("below_constant"):
         what = f"{other_map(goal)}, {label(other)}, is below that: {number(other['value'])}."
@@ -610,13 +619,13 @@ def _unsure(goal: dict[str, Any], behind: bool) -> str:
     return f"{text}{rows:,} rows{f' of {units:,} {unit}s' if unit else ''} are too few to tell"
 
 
-def _ends(goal: dict[str, Any]) -> str:
+def _ends(goal: Mapping[str, Any]) -> str:
     if not goal["interval"]:
         return ""
     return f" (gain {number(goal['gain'], True)}{_interval(goal)})"
 
 
-def _interval(goal: dict[str, Any]) -> str:
+def _interval(goal: Mapping[str, Any]) -> str:
     """The interval of a gain; empty where it has none."""
     if not goal["interval"]:
         return ""

@@ -11,6 +11,7 @@ from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.report.next_steps import Run
 from proxembed.report.plain_words import Missing, and_words
 from proxembed.report.verdict import GROWN_ON, LEFT_OUT
+from proxembed.study.candidates import DEAR_BASES
 from proxembed.study.method_strategies import WEIGHTS
 
 from .plan import DIAGNOSIS, LEADERS, SHARES, Plan, round_up
@@ -181,7 +182,7 @@ def _searched(plan: Plan) -> list[Cut]:
     if cuts.share < SHARES[0]:
         found.append("fewer variants of the embeddings")
     if cuts.bases is not None and "TargetSpace" in (plan.kept_anchors or ()):
-        found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
+        found.append(f"TargetSpace without its {and_words([each for each in DEAR_BASES if each not in cuts.bases])}")
     if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
         found.append(f"kernels with at most {cuts.prototypes} prototypes")
     if cuts.weights == 0 and plan.options.goal == "map":

@@ -166,9 +166,10 @@ def test_outside_the_fit_of_a_lookup_the_command_is_that_of_what_is_highest_ther
         )
 
     assert note()[2] == ": proxembed transform 'a b/model.skops' NEW.csv --cosine"
-    best = {"arm": "forest scores", "k": None, "components": 0, "value": 0.5}
+    best = {"arm": "forest scores", "k": None, "components": 0, "value": 0.5, "interval": (-0.15, -0.05)}
     assert "--keep-rival 'forest scores'" in note(best_rival=best)[2]
-    assert not note(base=0.6)[1] and not note(value=0.3)[1], "the features take no command, a lookup has its own"
+    features = note(base=0.6, interval=(-0.3, -0.1))
+    assert not features[1] and not note(value=0.3)[1], "the features take no command, a lookup has its own"
 
 
 def test_the_first_command_with_new_rows_says_what_they_are():
@@ -310,7 +311,7 @@ def test_the_saved_model_is_what_to_use_where_it_is_as_good_for_another_goal():
     among = {"measure": f"new-new {near}", "value": 0.5, "base": 0.4}
     goal = goal_of("neighbours", BETTER, measure=near, new_rows=among)
 
-    def told(value, outside=0.48):
+    def told(value, outside=0.495):
         scores = {near: {"test": value}, among["measure"]: {"test": outside}}
         entry = {"arm": "TargetSpace", "k": 9, "components": 9, "scores": scores}
         summary = {"dataset": {"d": 72}, "choice": {"method": "TargetSpace", "k": 9}, "best": [entry]}
@@ -326,5 +327,9 @@ def test_the_saved_model_is_what_to_use_where_it_is_as_good_for_another_goal():
     below = told(0.75)
     assert below["advice"].startswith("What to do: use OPLS at k = 5 (a search with --goal neighbours")
     assert below["command"].endswith("--goal neighbours -o 'a b-neighbours'")
-    assert below["command_note"] == "Then: proxembed transform 'a b-neighbours/model.skops' NEW.csv --cosine"
+    then = (
+        "Then: proxembed transform 'a b-neighbours/model.skops' NEW.csv --cosine. Run it on the rows to search among, "
+    )
+    assert below["command_note"].startswith(then)
     assert told(0.765, None)["advice"] == below["advice"], "what it has outside the fit is not known"
+    assert told(0.765, 0.48)["advice"] == below["advice"], "it is worse there"

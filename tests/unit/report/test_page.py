@@ -181,9 +181,9 @@ def test_labels_that_lose_more_than_the_tolerance_are_told_in_words_too(record, 
     table = [{**own, "ap_embedded": 0.5 - loss} for loss in losses]
     page = page_html({**record, "label_table": table})
     assert "3 of 5 labels gain average precision (AP) or lose no more than counts as level: 3 % of what" in page
-    assert "▼ 2 lose more" in page and re.findall(r"▼ (-0\.\d{3})", page) == ["-0.012", "-0.300"]
+    assert "▼ 2 are lower by more" in page and re.findall(r"▼ (-0\.\d{3})", page) == ["-0.012", "-0.300"]
     wide = {**record["summary"], "verdict": {**record["summary"]["verdict"], "tolerance": 0.05}}
-    assert "▼ 1 loses more" in page_html({**record, "label_table": table, "summary": wide})
+    assert "▼ 1 is lower by more" in page_html({**record, "label_table": table, "summary": wide})
 
 
 def test_a_null_that_is_not_beaten_is_said_beside_the_verdict(record, without_figures):

@@ -18,6 +18,8 @@ from proxembed.execute.budget import WorkBudget
 from proxembed.methods.layout import Layout
 from proxembed.methods.out_of_fold import BASES
 from proxembed.report.next_steps import Run
+from proxembed.report.plain_words import and_words
+from proxembed.study.candidates import DEAR_BASES
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job, plan
 from proxembed.workflow.cut_words import core_time, cuts_of, missing_of, told_cuts, unit_note, untried
@@ -195,9 +197,10 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
     assert found._forecast(few)["search"] < found._forecast(found.cuts)["search"]
     for work in (50.0, 150.0, 500.0, 2000.0, 5000.0):
         some = planned(work, n=9000, d=20_000, c=90)
-        told = [line for line in lines_of(some) if line.startswith("TargetSpace of ")]
+        told = [line for line in lines_of(some) if line.startswith("TargetSpace without its ")]
         reduced = some.cuts.bases is not None and "TargetSpace" in some.kept_anchors
-        assert told == ([f"TargetSpace of {' and '.join(some.cuts.bases)} alone"] if reduced else [])
+        missing = [each for each in DEAR_BASES if reduced and each not in some.cuts.bases]
+        assert told == ([f"TargetSpace without its {and_words(missing)}"] if reduced else [])
 
 
 def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_named(every_rival):
