@@ -15,23 +15,15 @@ from proxembed.evaluate.results import TEST, sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, feature_count
 
+from .advice import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, asks_for_maps, best_outside, not_saved, who
 from .plain_words import (
-    DO,
-    FIRST,
-    OURS,
-    RIVAL,
-    SAVED_RIVAL,
+    LOOKUP,
     acted_on,
-    advice,
     and_words,
-    asks_for_maps,
-    best_outside,
     counted,
     entry_of,
     measured,
-    not_saved,
     size_words,
-    who,
 )
 
 FLAGS = (
@@ -61,6 +53,7 @@ BY_CUTS = (
     "A label is predicted above the cut of largest F1, which finds more rows of rare labels; --cut 0.5 predicts what "
     "is more probable instead."
 )
+PLACES_ITS_ROWS = "It places the rows of its fit by their labels, and all others by their forest scores."
 MOST_PROBABLE = "The most probable class is predicted; for another cut, use the columns of --probabilities."
 CHOSEN_ANEW = "what the search chooses"
 BY_COPIES = ", by the verdict without copies"  # of what to do
@@ -131,6 +124,7 @@ class Run:
         file = f"{self.folder}-{rival.replace(' ', '-')}/rival.skops"
         use = f" To use it: proxembed {verb} {shlex.quote(file)} {self.new_rows}{flag}." if verb else ""
         use += f" {self.searched}" * bool(use and flag)
+        use += f" {PLACES_ITS_ROWS}" * bool(use and flag and rival == LOOKUP)
         return f"This search writes its model to {file}.{use}"
 
     def compared(self, numbers: int) -> str:
@@ -277,7 +271,8 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         says_use = says_use or bool(goal["command_note"])
         if run is not None and goal["command"]:
             outside = command_outside(facts, run) if name == "neighbours" else ""
-            goal["command_note"] = " ".join(filter(None, (goal["command_note"], run.then(name, goal), outside)))
+            also = run.then(name, goal), outside, _linear_model(name, facts, run)
+            goal["command_note"] = " ".join(filter(None, (goal["command_note"], *also)))
     set_lead(goals, summary["verdict"].get("asked"))
     if run is not None:
         _note_new_rows(goals, summary, run)
@@ -291,11 +286,18 @@ def _note_new_rows(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, An
         numbers, classes = bool(summary["dataset"].get("outputs")), summary["dataset"].get("single_label")
         how = "" if numbers else f" {MOST_PROBABLE if classes else BY_CUTS}"
         writes = f"{PREDICTS}{'' if numbers else INSTEAD}.{how}" if predicts else ""
-        goal["command_note"] = f"{writes} {run.placeholder('outputs' if numbers else 'labels')}".strip()
+        parts = writes, run.placeholder("outputs" if numbers else "labels"), goal["command_note"]
+        goal["command_note"] = " ".join(filter(None, parts))
     near = goals.get("neighbours", {"command": "", "measure": ""})
     if near["command"].startswith("proxembed transform") and flag_of("neighbours", near):
         text = run.compared(near["stored"]) if run.framed else UNFRAMED
         near["command_note"] = f"{text} {near['command_note']}".strip()
+
+
+def _linear_model(name: str, goal: Mapping[str, Any], run: Run) -> str:
+    """The command that gives the linear model of all features, where it is as good as ours."""
+    as_good = name == "predict" and goal["word"] == LEVEL and who(name, goal) == OURS
+    return f"The linear model: {run.for_rival(ALL_FEATURES)}" if as_good else ""
 
 
 def _saved_serves(

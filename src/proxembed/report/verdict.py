@@ -21,6 +21,7 @@ from proxembed.evaluate.verdict import (
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, is_near
 from proxembed.splits.splits import NO_TEST_ROWS
 
+from .advice import RIVAL
 from .answers import answers_words
 from .next_steps import Run, with_next_steps
 from .plain_words import (
@@ -28,7 +29,6 @@ from .plain_words import (
     CONSTANT,
     COUNTS,
     NOT_ITS_NUMBERS,
-    RIVAL,
     SEARCHES,
     TRIED,
     UNTOLD,

@@ -333,3 +333,18 @@ def test_the_saved_model_is_what_to_use_where_it_is_as_good_for_another_goal():
     assert below["command_note"].startswith(then)
     assert told(0.765, None)["advice"] == below["advice"], "what it has outside the fit is not known"
     assert told(0.765, 0.48)["advice"] == below["advice"], "it is worse there"
+
+
+def test_a_linear_model_that_is_as_good_has_its_command_too():
+    goals = told_together({"predict": LEVEL, "neighbours": BETTER}, features=72)
+    assert "The linear model: proxembed search 'my data.csv'" in goals["predict"]["command_note"]
+    assert goals["predict"]["command_note"].endswith("--keep-rival 'all features' -o 'a b-all-features'")
+    call = told_together({"predict": LEVEL}, run=CALL)["predict"]["command_note"]
+    assert call.endswith("The linear model: found.compare_model('all features').predict(new_rows)")
+    assert "linear model" not in told_together({"predict": BETTER})["predict"]["command_note"]
+
+
+def test_a_lookup_says_which_rows_it_places_by_their_labels():
+    ahead = {"arm": "label lookup", "k": None, "value": 0.9}
+    kept = told_together({"neighbours": BETTER}, rival=ahead, measure="Jaccard@10 (cosine kNN)")["neighbours"]
+    assert kept["command_note"].endswith("the rows of its fit by their labels, and all others by their forest scores.")
