@@ -81,7 +81,8 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
         level = _as_good(name, goal, ours) if taken == OURS else "keep the features"
-        told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: level, WORSE: f"keep the features {purpose}"}
+        near = ", or the ten nearest rows in all features, which do as well" * (goal.get("by_neighbours") is not None)
+        told = {BETTER: f"use {ours} {_purpose(name, goal)}{near}", LEVEL: level, WORSE: f"keep the features {purpose}"}
         if merely_sorts(goal):
             return f"{told.get(said) or _unless(name, goal, told[WORSE], '')}."
         said_already = place == AS_GOOD and said == LEVEL and taken == OURS

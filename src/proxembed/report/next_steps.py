@@ -53,7 +53,6 @@ BY_CUTS = (
     "A label is predicted above the cut of largest F1, which finds more rows of rare labels; --cut 0.5 predicts what "
     "is more probable instead."
 )
-PLACES_ITS_ROWS = "It places the rows of its fit by their labels, and all others by their forest scores."
 MOST_PROBABLE = "The most probable class is predicted; for another cut, use the columns of --probabilities."
 CHOSEN_ANEW = "what the search chooses"
 BY_COPIES = ", by the verdict without copies"  # of what to do
@@ -119,12 +118,16 @@ class Run:
         what = "your own new rows" if self.in_python else "a file of your own new rows"
         return f"{self.new_rows} stands for {what}, with the columns of {like}; the {targets} may be missing."
 
-    def kept_at(self, rival: str, verb: str = "", flag: str = "") -> str:
-        """Where a search that keeps a rival writes its model, in words, and the command that uses it (``verb``)."""
+    def kept_at(self, rival: str, verb: str = "", flag: str = "", fitted: int | None = None) -> str:
+        """Where a search that keeps a rival writes its model, in words, and the command that uses it (``verb``);
+        ``fitted``: the training rows that it is fitted on, if not on all rows."""
         file = f"{self.folder}-{rival.replace(' ', '-')}/rival.skops"
         use = f" To use it: proxembed {verb} {shlex.quote(file)} {self.new_rows}{flag}." if verb else ""
         use += f" {self.searched}" * bool(use and flag)
-        use += f" {PLACES_ITS_ROWS}" * bool(use and flag and rival == LOOKUP)
+        rows = "rows of its fit" if fitted is None else f"{fitted:,} training rows that it is fitted on"
+        use += f" It places the {rows} by their labels, and all others by their forest scores." * bool(
+            use and flag and rival == LOOKUP
+        )
         return f"This search writes its model to {file}.{use}"
 
     def compared(self, numbers: int) -> str:
@@ -243,6 +246,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
     chosen = None if summary.get("nested") else summary.get("choice") or _smallest(goals, asked)
     of = saved or (chosen and {"arm": chosen["method"], "k": chosen["k"]}) or {"arm": CHOSEN_ANEW, "k": None}
     saved_name = f"{of['arm']}{size_words({'k': of.get('k')})}"
+    fitted = summary["dataset"].get("train") if any(goal.get("test_rows_named") for goal in goals.values()) else None
     says_use = False  # how the model of a rival is used, which is said once
     for name, goal in goals.items():
         ours = goal["arm"], goal["k"]
@@ -266,7 +270,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         kept = run is not None and " --keep-rival " in goal["command"]
         verb = "" if says_use else verb_of(name)
         goal["command_note"] = (
-            run.kept_at(goal["rival"]["arm"], verb, flag_of(name, goal)) if run is not None and kept else ""
+            run.kept_at(goal["rival"]["arm"], verb, flag_of(name, goal), fitted) if run is not None and kept else ""
         )
         says_use = says_use or bool(goal["command_note"])
         if run is not None and goal["command"]:

@@ -324,15 +324,16 @@ def _than(name: str, goal: dict[str, Any]) -> str:
         features = f"{'a linear model of ' * (name == 'predict')}{ALL_FEATURES}{rivals}"
         parts.append(f" than {features if base['arm'] == ALL_FEATURES else other}")
         parts.append(", by less than matters" * (goal["gain"] <= (goal.get("margin") or 0.0)))
-        parts.append("; their ten nearest rows predict as well" * (goal.get("by_neighbours") is not None))
-    if name == "predict" and goal["word"] == LEVEL and goal["labels"] > 1:
-        parts.append(" in the mean over labels")
+        parts.append("; the ten nearest rows in these predict as well" * (goal.get("by_neighbours") is not None))
+    means = " in the mean over labels" * (name == "predict" and goal["labels"] > 1)
+    parts.append(means * (goal["word"] == LEVEL))
     if place_of_rival(goal) == AHEAD:
         parts.append(f"; a rival {'that merely sorts rows by class ' * merely_sorts(goal)}is ahead")
     if said := among_new(goal):
         parts.append(f"; {said} among new rows")
     if goal.get("without_copies"):
-        parts.append(f"; {goal['without_copies'][1]} without copied rows")
+        alone = goal["without_copies"][1]
+        parts.append(f"; {alone}{means * (alone == LEVEL)} without copied rows")
     return "".join(parts)
 
 

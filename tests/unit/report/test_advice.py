@@ -57,3 +57,10 @@ def test_outside_the_fit_of_a_lookup_the_advice_is_what_is_highest_there():
     others = "the embedding 0.364, PCA 0.360, label lookup 0.342"
     assert features == f"keep the features, which have 0.410 {where} ({others})."
     assert not told(best_rival=lookup | {"components": 0, "value": 0.342}, value=0.3, base=0.3)
+
+
+def test_neighbours_in_the_features_that_predict_as_well_are_a_choice():
+    goal = {"word": BETTER, "measure": AP, "components": 5, "value": 0.77, "base": ALL, "arm": "OPLS", "k": 5}
+    assert advice("predict", goal) == "use OPLS at k = 5 to predict."
+    told = advice("predict", {**goal, "by_neighbours": 0.77})
+    assert told == "use OPLS at k = 5 to predict, or the ten nearest rows in all features, which do as well."

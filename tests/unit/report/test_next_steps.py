@@ -6,6 +6,7 @@ from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
 from proxembed.report.next_steps import Run, copies_remedy, with_next_steps
 from proxembed.report.plain_words import headline
 
+NEAR = "Jaccard@10 (cosine kNN)"
 AP = "macro average precision (ridge)"
 RUN = Run("proxembed search --json 'my data.csv' --labels=y --goal predict --max-work 60 -o 'a b'", "a b")
 CALL = Run("proxembed.search('a.csv', labels='y', goal='predict', max_work=60.0)")
@@ -346,5 +347,8 @@ def test_a_linear_model_that_is_as_good_has_its_command_too():
 
 def test_a_lookup_says_which_rows_it_places_by_their_labels():
     ahead = {"arm": "label lookup", "k": None, "value": 0.9}
-    kept = told_together({"neighbours": BETTER}, rival=ahead, measure="Jaccard@10 (cosine kNN)")["neighbours"]
+    kept = told_together({"neighbours": BETTER}, rival=ahead, measure=NEAR)["neighbours"]
     assert kept["command_note"].endswith("the rows of its fit by their labels, and all others by their forest scores.")
+    goals = {"neighbours": goal_of("neighbours", BETTER, rival=ahead, measure=NEAR, test_rows_named=True)}
+    with_next_steps(goals, {"dataset": {"d": 72, "train": 1123}, "verdict": {"asked": None}}, RUN)
+    assert "It places the 1,123 training rows that it is fitted on by their" in goals["neighbours"]["command_note"]

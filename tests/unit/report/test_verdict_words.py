@@ -418,3 +418,12 @@ def test_neighbours_in_the_features_are_named_where_they_predict_as_well_as_ours
         summary["verdict"]["goals"] = {"predict": {"rows": 445, **better(value=0.995, margin=0.005)}}
         plain = worded(summary)["verdict"]["goals"]["predict"]["plain"]
         assert ("; so do the ten nearest rows in all features (.99)" in plain) == said
+
+
+def test_level_without_copies_is_that_of_the_mean_over_labels():
+    alone = {"rows": 9, "goals": {"predict": {"word": "level", "value": 0.9, "base": 0.89, "interval": [-0.01, 0.02]}}}
+    summary = scored(0.8)
+    summary["verdict"]["without_copies"] = alone
+    assert (
+        "; level in the mean over labels without copied rows" in worded(summary)["verdict"]["goals"]["predict"]["said"]
+    )
