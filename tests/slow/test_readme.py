@@ -35,6 +35,14 @@ def test_the_python_prints_what_the_readme_says(checkout):
     )
 
 
+def test_more_python_runs_whatever_the_search_chooses(checkout):
+    section = README[README.index("## More Python") :]
+    code = "".join(re.findall("^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL))
+    printed: list = []
+    exec(code, {"print": printed.append})
+    assert "nearest training rows" in str(printed[1]) and (checkout / "digits-search" / "index.html").exists()
+
+
 def test_the_lines_of_the_program_run(checkout):
     lines = [line for kind, text in FENCED if not kind for line in text.splitlines() if line.startswith("proxembed ")]
     assert len(lines) >= 8
