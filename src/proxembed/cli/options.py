@@ -325,7 +325,7 @@ def large_table(
     """DATA as a table to read part by part, with notes, if it needs more than --memory, or is large and ``by_sums``
     holds; else None."""
     from proxembed.data import Columns
-    from proxembed.workflow.labelled_data import COPIES
+    from proxembed.data.readers.columns import COPIES
     from proxembed.workflow.large_fit import large_fit
 
     values = column_values(columns)

@@ -271,7 +271,7 @@ def _neighbors(
     goal["new_rows"] = None if among is None else _new_rows(top(ours, name), raw, among, gains)
     if among is not None and goal["new_rows"] and goal["rival"]:
         entry = next(each for each in rivals if (each["arm"], each["k"]) == (goal["rival"]["arm"], goal["rival"]["k"]))
-        goal["new_rows"] |= {"rival": gains.value(entry, among)}
+        goal["new_rows"]["rival"] = gains.value(entry, among)
         if (best := _highest_rival(rivals, among, gains)) is not None:
             other = [each for each in rivals if (each["arm"], each["k"]) == (best["arm"], best["k"])]
             over = gains.versus([top(ours, name)], other, among) or {}

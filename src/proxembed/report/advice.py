@@ -16,8 +16,6 @@ from .plain_words import (
     PERHAPS,
     UNTOLD,
     above_base,
-    among_new,
-    best_among_new,
     given_words,
     largest_loss,
     merely_sorts,
@@ -25,7 +23,9 @@ from .plain_words import (
     place_of_rival,
     place_words,
     predicts_from_features,
+    rival_among_new,
     size_words,
+    word_among_new,
 )
 
 SAVED = " (the saved model)"
@@ -65,7 +65,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     if taken == SAVED_RIVAL:
         return f"{DOES[name]} {goal['saved_rival']}{SAVED}."
     if taken == RIVAL:
-        return f"{DOES[name]} {goal['rival']['arm']}{_only_with_labels(name, goal)}{_longer(name, goal)}."
+        return f"{DOES[name]} {goal['rival']['arm']}{_where_lookup_holds(name, goal)}{_search_for_goal(name, goal)}."
     ours = _ours(name, goal)
     if asks_for_maps(name, goal):
         return "search with --goal map before you use a map: it also compares maps laid out from all components."
@@ -93,7 +93,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     return f"{told[said]}."
 
 
-def _longer(name: str, goal: Mapping[str, Any]) -> str:
+def _search_for_goal(name: str, goal: Mapping[str, Any]) -> str:
     """That a search for a goal may turn the order of a rival and the embedding, where the search was for another."""
     turned = bool(goal.get("short_search")) and name != goal.get("asked", name)
     return f"; a search with --goal {name} compares embeddings that are chosen for this goal" * turned
@@ -109,7 +109,7 @@ def _as_good(name: str, goal: Mapping[str, Any], ours: str) -> str:
     return f"use {ours}{', or' if own else ' if fewer numbers help; else'} {' or '.join(others)}{alike}"
 
 
-def _only_with_labels(name: str, goal: Mapping[str, Any]) -> str:
+def _where_lookup_holds(name: str, goal: Mapping[str, Any]) -> str:
     """Among which rows a lookup has labels, and what to use among others, where it is behind there."""
     if goal["rival"]["arm"] != LOOKUP or not is_near(goal["measure"]):
         return ""
@@ -133,7 +133,7 @@ def _outside(goal: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     found += [(NOBODY, {**goal["rival"], "value": among["rival"], "interval": None})]
     whole = {**goal["base"], "value": among.get("base"), "interval": among.get("interval")}
     found += [(FEATURES, whole)] * ("base" in among)
-    found += [(RIVAL, other) for other in (best_among_new(goal),) if other is not None]
+    found += [(RIVAL, other) for other in (rival_among_new(goal),) if other is not None]
     return sorted(found, key=lambda each: -sign * each[1]["value"])
 
 
@@ -151,7 +151,7 @@ def _purpose(name: str, goal: Mapping[str, Any]) -> str:
     """What a better embedding is to be used for; not between rows outside the fit, where that is not better, too."""
     if name == "predict":
         return "to predict"
-    if among_new(goal):
+    if word_among_new(goal):
         return f"to find neighbours among the rows of its fit; keep the features to search among {OUTSIDE}"
     if goal.get("yes_no"):
         return "to find rows with a similar score; keep the features to find rows that are alike in other ways, too"

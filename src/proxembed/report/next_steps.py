@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from proxembed.data.readers import READERS
+from proxembed.data.readers.columns import COPIES
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import TEST_ROWS
@@ -208,12 +209,12 @@ class Run:
     def for_copies(self) -> str:
         """The search in which no split divides the copies of a row; empty for the demo."""
         if self.in_python:
-            return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups='copies')"
+            return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups={COPIES!r})"
         if not self.has_data:
             return ""
         kept = ("--goal", "--embedding")
         goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] in kept]
-        return self.again("grouped", *goal, "--groups copies")
+        return self.again("grouped", *goal, f"--groups {COPIES}")
 
     def for_rival(self, name: str) -> str:
         """What gives the model of a rival; empty where it cannot be saved."""
@@ -227,7 +228,7 @@ class Run:
 
 def copies_remedy(run: Run | None) -> str:
     """How to keep a copy of a test row out of training, in the program or in Python."""
-    how = "groups='copies'" if run is not None and run.in_python else "--groups copies"
+    how = f"groups={COPIES!r}" if run is not None and run.in_python else f"--groups {COPIES}"
     return f"To remove the cause, drop the copies, or keep them together ({how})."
 
 
@@ -309,7 +310,8 @@ def _saved_serves(
 ) -> dict[str, Any]:
     """What the saved model has of a goal of another arm, where it is as good on the test rows, up to what counts as
     level: then it is what to use. Else empty."""
-    entry = entry_of(summary) if chosen and goal["saved"] is False else None
+    able = chosen and goal["saved"] is False and not goal.get("without_copies")  # whose figures are of other rows
+    entry = entry_of(summary) if able else None
     value = None if entry is None else entry["scores"].get(goal["measure"], {}).get(TEST)
     if entry is None or value is None or goal["word"] not in (BETTER, LEVEL):
         return {}

@@ -132,7 +132,7 @@ def short(value: float) -> str:
     return told.replace("0.", ".", 1)
 
 
-def three(value: float) -> str:
+def three_decimals(value: float) -> str:
     """A value to three decimals, without the 0 before the point."""
     return f"{value:.3f}".removeprefix("0")
 
@@ -197,20 +197,16 @@ def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -
 def _others(goals: Mapping[str, Mapping[str, Any]], also: bool) -> str:
     """For which other uses an embedding helps (``also``: as for the first one), and for which not, with their words."""
     uses = {name: f"{SEARCHES[name]}{NO_COPIES * bool(goal.get('without_copies'))}" for name, goal in goals.items()}
-    if "neighbours" in goals and among_new(goals["neighbours"]) in (WORSE, NO_GAIN):
+    if "neighbours" in goals and word_among_new(goals["neighbours"]) in (WORSE, NO_GAIN):
         uses["neighbours"] += " among the rows of the fit"
     better = [name for name, goal in goals.items() if acted_on(goal) == BETTER]
     helps = [uses[name] for name in better if not predicts_from_features(goals[name])]
     own = [name for name in better if predicts_from_features(goals[name])]
     small = goals.get("compress", {"word": "", "components": 0})
-    one = small["components"] == 1
-    how = f"keep{'s' * one} what the features have"
-    how = (
-        f"predict{'s' * one} better and find{'s' * one} better neighbours than the features"
-        if above_whole(small)
-        else how
-    )
-    fewer = f" {counted(small['components']).capitalize()} {how}."
+    s = "s" * (small["components"] == 1)
+    better_than = f"predict{s} better and find{s} better neighbours than the features"
+    does = better_than if above_whole(small) else f"keep{s} what the features have"
+    fewer = f" {counted(small['components']).capitalize()} {does}."
     level = [name for name, goal in goals.items() if acted_on(goal) == LEVEL and not _helps(goal)]
     level = [uses[name] for name in level if not predicts_from_features(goals[name])]
     lost = {name: acted_on(goal) for name, goal in goals.items() if acted_on(goal) in (WORSE, CANNOT_TELL)}
@@ -263,9 +259,9 @@ def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
     near, base = f"neighbours found by {counted(goal['components'])}", _base(goal, subject)
     if goal["word"] == WORSE:
         lost = f"neighbours found by {base} {subject.shared[0]} those of any embedding{_tried(goal)}{_figures(goal)}"
-        return lost + _among_new(goal, subject.features)
+        return lost + _contrary_new_rows(goal, subject.features)
     said = _said(goal, near, subject.shared, base if base == SAME_ROWS else f"those found by {base}")
-    return said + _among_new(goal, subject.features) + _rival(goal)
+    return said + _contrary_new_rows(goal, subject.features) + _rival(goal)
 
 
 def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
@@ -343,7 +339,7 @@ def _span(interval: Any, colon: str = ": ") -> str:
     """How much worse or better one may be than the other: both ends of the interval of its gain."""
     if not interval:
         return ""
-    ends = [f"{three(abs(end))} {'worse' if end < 0 else 'better'}" for end in interval]
+    ends = [f"{three_decimals(abs(end))} {'worse' if end < 0 else 'better'}" for end in interval]
     return f"{colon}between {ends[0]} and {ends[1]}"
 
 
@@ -370,7 +366,7 @@ def more_rows(goal: Mapping[str, Any]) -> str:
 NO_GAIN = "not shown to be better"
 
 
-def among_new(goal: Mapping[str, Any]) -> str:
+def word_among_new(goal: Mapping[str, Any]) -> str:
     """What the nearest of new rows among themselves say, where they contradict the word or do not bear out a gain."""
     ends = (goal.get("new_rows") or {}).get("interval")
     if not ends:
@@ -382,9 +378,9 @@ def among_new(goal: Mapping[str, Any]) -> str:
     return BETTER if goal["word"] == WORSE and ends[0] > 0 else ""
 
 
-def _among_new(goal: Mapping[str, Any], features: str) -> str:
+def _contrary_new_rows(goal: Mapping[str, Any], features: str) -> str:
     """The same in words, with the figures."""
-    said = among_new(goal)
+    said = word_among_new(goal)
     if not said:
         return ""
     values = f"{short(goal['new_rows']['value'])} and {short(goal['new_rows']['base'])}"
@@ -481,7 +477,7 @@ def merely_sorts(goal: Mapping[str, Any]) -> bool:
     return bool(near and (goal.get("rival") or {}).get("arm") == LOOKUP)
 
 
-def best_among_new(goal: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def rival_among_new(goal: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The rival of the highest figure among new rows; None where it is the rival of the goal."""
     other: Mapping[str, Any] | None = (goal.get("new_rows") or {}).get("best_rival")
     if other is None or other["value"] is None:

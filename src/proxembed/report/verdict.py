@@ -35,9 +35,7 @@ from .plain_words import (
     Missing,
     Subject,
     above_whole,
-    among_new,
     and_words,
-    best_among_new,
     entry_of,
     forest_words,
     headline,
@@ -53,8 +51,10 @@ from .plain_words import (
     place_words,
     plain_sentence,
     predicts_from_features,
+    rival_among_new,
     short,
     size_words,
+    word_among_new,
 )
 from .sections import verdict_warnings
 
@@ -329,7 +329,7 @@ def _than(name: str, goal: dict[str, Any]) -> str:
     parts.append(means * (goal["word"] == LEVEL))
     if place_of_rival(goal) == AHEAD:
         parts.append(f"; a rival {'that merely sorts rows by class ' * merely_sorts(goal)}is ahead")
-    if said := among_new(goal):
+    if said := word_among_new(goal):
         parts.append(f"; {said} among new rows")
     if goal.get("without_copies"):
         alone = goal["without_copies"][1]
@@ -470,7 +470,7 @@ def _compared(goal: dict[str, Any], features: int) -> str:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
         if (other := among.get("rival")) is not None:
             whole += f"; {label(goal['rival'])}, the rival above, {number(other)}"
-        if (best := best_among_new(goal)) is not None:
+        if (best := rival_among_new(goal)) is not None:
             ends = _ends(best) if best.get("interval") else " (not tested)"
             whole += (
                 f"; {label(best)}, the highest rival there, {number(best['value'])}{ends.replace('(gain', '(our gain')}"

@@ -14,6 +14,7 @@ from proxembed.blocks import RowBlocks, is_dask
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.dataset import groups_of_copies, with_spelling_notes
 from proxembed.data.large_table import takes as is_table
+from proxembed.data.readers.columns import COPIES
 from proxembed.data.readers.label_arrays import labels_of
 from proxembed.data.readers.table import read_table
 from proxembed.data.readers.table_covariates import covariate_names, read_covariates
@@ -53,7 +54,6 @@ JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare tak
     "search": (SearchOptions, ("encoder", "folder", "resume", "progress")),
     "compare": (CompareOptions, ("encoder", "folder", "progress")),
 }
-COPIES = "copies"  # as groups: rows of equal features
 OF_FILES = tuple(name for name in declared(Columns) if name not in ("groups", "sample_weight"))
 
 

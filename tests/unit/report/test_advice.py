@@ -64,3 +64,16 @@ def test_neighbours_in_the_features_that_predict_as_well_are_a_choice():
     assert advice("predict", goal) == "use OPLS at k = 5 to predict."
     told = advice("predict", {**goal, "by_neighbours": 0.77})
     assert told == "use OPLS at k = 5 to predict, or the ten nearest rows in all features, which do as well."
+
+
+def test_a_rival_of_a_goal_that_was_not_searched_for_may_be_overtaken():
+    rival = {"arm": "forest scores", "k": None, "value": 0.9}
+    goal = {"word": BETTER, "measure": NEAR, "components": 5, "value": 0.77, "base": ALL, "arm": "OPLS", "k": 5}
+    goal |= {"rival": rival, "asked": "predict"}
+    assert advice("neighbours", goal) == "find neighbours with forest scores."
+    end = "; a search with --goal neighbours compares embeddings that are chosen for this goal."
+    assert advice("neighbours", goal | {"short_search": True}).endswith(end)
+    assert (
+        advice("neighbours", goal | {"short_search": True, "asked": "neighbours"})
+        == "find neighbours with forest scores."
+    )

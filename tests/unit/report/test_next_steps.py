@@ -312,12 +312,12 @@ def test_the_saved_model_is_what_to_use_where_it_is_as_good_for_another_goal():
     among = {"measure": f"new-new {near}", "value": 0.5, "base": 0.4}
     goal = goal_of("neighbours", BETTER, measure=near, new_rows=among)
 
-    def told(value, outside=0.495):
+    def told(value, outside=0.495, **more):
         scores = {near: {"test": value}, among["measure"]: {"test": outside}}
         entry = {"arm": "TargetSpace", "k": 9, "components": 9, "scores": scores}
         summary = {"dataset": {"d": 72}, "choice": {"method": "TargetSpace", "k": 9}, "best": [entry]}
         goals = {"neighbours": dict(goal)}
-        with_next_steps(goals, summary | {"verdict": {"asked": None, "basis": "test rows"}}, RUN)
+        with_next_steps(goals, summary | {"verdict": {"asked": None, "basis": "test rows"} | more}, RUN)
         return goals["neighbours"]
 
     alike = told(0.765)  # of 0.77, up to 0.01
@@ -334,6 +334,10 @@ def test_the_saved_model_is_what_to_use_where_it_is_as_good_for_another_goal():
     assert below["command_note"].startswith(then)
     assert told(0.765, None)["advice"] == below["advice"], "what it has outside the fit is not known"
     assert told(0.765, 0.48)["advice"] == below["advice"], "it is worse there"
+    alone = {"word": LEVEL, "value": 0.76, "base": 0.7, "rival": None}
+    goal["without_copies"] = (9, LEVEL, None)
+    copies = {"without_copies": {"rows": 9, "goals": {"neighbours": alone}}}
+    assert "TargetSpace" not in told(0.765, **copies)["advice"], "its figures are of other rows"
 
 
 def test_a_linear_model_that_is_as_good_has_its_command_too():
@@ -352,3 +356,17 @@ def test_a_lookup_says_which_rows_it_places_by_their_labels():
     goals = {"neighbours": goal_of("neighbours", BETTER, rival=ahead, measure=NEAR, test_rows_named=True)}
     with_next_steps(goals, {"dataset": {"d": 72, "train": 1123}, "verdict": {"asked": None}}, RUN)
     assert "It places the 1,123 training rows that it is fitted on by their" in goals["neighbours"]["command_note"]
+
+
+def test_of_classes_the_most_probable_one_is_predicted_and_of_labels_what_is_above_its_cut():
+    def note(single_label):
+        goals = {"predict": goal_of("predict", BETTER)}
+        data = {"d": 72, "single_label": single_label}
+        summary = {"dataset": data, "choice": {"method": "OPLS", "k": 5}, "verdict": {"asked": None}}
+        with_next_steps(goals, summary, RUN)
+        return goals["predict"]["command_note"]
+
+    assert "The most probable class is predicted; for another cut, use the columns of --probabilities." in note(True)
+    assert "A label is predicted above the cut of largest F1" in note(False) and "most probable class" not in note(
+        False
+    )

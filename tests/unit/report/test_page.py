@@ -215,6 +215,11 @@ def test_options_do_not_break_at_their_hyphens():
     assert text == '(a &lt;search&gt; with <span style="white-space: nowrap">--goal</span> map) a--b'
 
 
+def test_a_quoted_command_is_code():
+    text = str(templates().from_string("{{ text|unbroken }}").render(text="`proxembed map a.csv` draws <one>"))
+    assert text == "<code>proxembed map a.csv</code> draws &lt;one&gt;"
+
+
 def test_only_seconds_are_converted_into_work(record, without_figures):
     budget = {"budget": {"work": 60.0, "repeat": "proxembed search a.csv --max-work 60", "cuts": []}}
     for given, said in (

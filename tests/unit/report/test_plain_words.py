@@ -177,6 +177,9 @@ def test_where_no_goal_was_asked_for_the_goal_that_leads_is_told_first_and_then_
         "shown to help for predictions (cannot tell)."
     )
     assert headline(goals, "neighbours") == "b."
+    led = {**goals, "neighbours": {"word": BETTER, "plain": "b.", "new_rows": {"interval": (-0.1, 0.1)}}}
+    led["predict"] = {**goals["predict"], "lead": "!"}
+    assert "An embedding helps for neighbours among the rows of the fit and maps." in headline(led)
     own = goals | {"predict": {"word": BETTER, "plain": "a.", "reads_features": True, "measure": AP}}
     assert headline(own).endswith(
         "the features have. The own classifier of a method, which reads the features, predicts better."
@@ -280,6 +283,7 @@ def test_what_a_map_was_not_compared_with_and_the_highest_other_are_named():
     base = {"arm": "FDA", "k": 2, "value": 0.58}
     best, highest = {"title": "TargetSpace", "score": 0.991}, {"arm": "PCA", "k": 2, "value": 0.65}
     text = told("map", BETTER, base=base, laid_out=best, highest=highest)
+    assert "those on the best other map on the folds (" in text
     assert (
         "; that map is of FDA; the highest other compared on the rows scored here is PCA (.65); maps laid out from all "
         "components are drawn" in text

@@ -325,3 +325,14 @@ def test_without_names_a_search_tries_what_can_be_fitted_by_parts():
     assert not {"lpp", "forestleaves", "views", "pca", "mesd", "bsml"} & set(found)
     assert of_large(SearchOptions(methods="lpp")).methods == ("lpp",)
     assert of_large(SearchOptions(engine="defc", max_work=None)).methods is None
+
+
+def test_copies_are_not_kept_together_in_a_table_that_is_read_by_parts(tmp_path):
+    file = written(tmp_path / "t.csv", INDICATOR)
+    words = ("search", file, "--labels", "sea,sky", "--memory", "120kB", "--groups", "copies", "-o", tmp_path / "out")
+    done = CliRunner().invoke(app, list(map(str, words)))
+    said = (
+        "--groups copies compares all rows, and these are read by parts; drop the copies in the file, or raise --memory"
+    )
+    assert done.exit_code == 2 and said in done.stderr, done.stderr
+    assert not (tmp_path / "out").exists()

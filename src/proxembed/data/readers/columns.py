@@ -24,6 +24,7 @@ from proxembed.tables.notes import shorten
 from proxembed.tables.quantities import NUMBER
 
 SHOWN_COLUMNS, SHOWN_LAST, SHOWN_NEAR, SHOWN_MISSING = 8, 3, 3, 5
+COPIES = "copies"  # as groups: rows of equal features
 SINGLE = ("id", "groups", "time", "sample_weight")  # purposes of one column each
 PANEL = "Columns of a table"  # in the help of the program
 GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
