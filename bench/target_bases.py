@@ -2,8 +2,8 @@
 
     python bench/target_bases.py [SET[:ROWS] ...]  # sets of $PROXEMBED_DATA, or of the folder shared/data
 
-Rows are drawn at random and scaled as the usual scaling of their features says; one core, the least of three fits.
-Printed per set: seconds of each base with the forecast of `evaluate.costs`, of the stack (joining the bases and placing
+Rows (three quarters if ROWS is missing) are drawn at random and scaled as the usual scaling of their features says;
+one core, the least of three fits. Printed per set: seconds of each base with the forecast of `evaluate.costs`, of the stack (joining the bases and placing
 the rows) with that of the neighbours, of ``transform`` of a third as many new rows, and the floor of ridge and kernel:
 a Cholesky factor and its inverse by LAPACK.
 """
@@ -65,9 +65,10 @@ def floor_of(side: int) -> float:
     return least(lambda: dtrtri(dpotrf(M, lower=1)[0], lower=1))[0]
 
 
-def line(name: str, n: int) -> None:
-    """Print the parts of a fit on some rows of a set."""
+def line(name: str, n: int | None) -> None:
+    """Print the parts of a fit on n rows of a set, or on three quarters of them."""
     data = read(DATA / f"{name}.npz")
+    n = n or data.X.shape[0] * 3 // 4
     order = np.random.default_rng(0).permutation(data.X.shape[0])
     rows, new = np.sort(order[:n]), np.sort(order[n : n + n // 3])
     features = features_fit(scaling_kinds(data.X)[0], data.X[rows])
@@ -89,7 +90,7 @@ def main() -> None:
         timed(name)
     print("CPU seconds (x forecast / measured); floors of ridge, kernel")
     for name, _, n in (each.partition(":") for each in sys.argv[1:] or SETS):
-        line(name, int(n))
+        line(name, int(n) if n else None)
 
 
 if __name__ == "__main__":

@@ -324,7 +324,7 @@ def _than(name: str, goal: dict[str, Any]) -> str:
         features = f"{'a linear model of ' * (name == 'predict')}{ALL_FEATURES}{rivals}"
         parts.append(f" than {features if base['arm'] == ALL_FEATURES else other}")
         parts.append(", by less than matters" * (goal["gain"] <= (goal.get("margin") or 0.0)))
-        parts.append("; the ten nearest rows in these predict as well" * (goal.get("by_neighbours") is not None))
+        parts.append("; the ten nearest rows in all features predict as well" * (goal.get("by_neighbours") is not None))
     means = " in the mean over labels" * (name == "predict" and goal["labels"] > 1)
     parts.append(means * (goal["word"] == LEVEL))
     if place_of_rival(goal) == AHEAD:

@@ -418,6 +418,8 @@ def test_neighbours_in_the_features_are_named_where_they_predict_as_well_as_ours
         summary["verdict"]["goals"] = {"predict": {"rows": 445, **better(value=0.995, margin=0.005)}}
         plain = worded(summary)["verdict"]["goals"]["predict"]["plain"]
         assert ("; so do the ten nearest rows in all features (.99)" in plain) == said
+        title = worded(summary)["verdict"]["goals"]["predict"]["said"]
+        assert title.endswith("; the ten nearest rows in all features predict as well") == said
 
 
 def test_level_without_copies_is_that_of_the_mean_over_labels():
