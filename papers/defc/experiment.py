@@ -3,7 +3,7 @@
 [mu2012defc]
 
 Three of its data sets, Reuters as far as our documents permit and a Swiss roll of our own, five random draws of the
-training part each, and more of one comparison that five leave open. Everything is tuned on the validation part, and
+training part each, and more of three comparisons that five leave open. Everything is tuned on the validation part, and
 the test part is scored once per entrant and draw.
 """
 
@@ -29,7 +29,7 @@ from proxembed.study.defc.model_strategies import POPULATION
 NAME = "defc"
 TITLE = "Adaptive embeddings (DEFC) beside nine methods on five data sets"
 PLANNED_MODELS = 100
-FURTHER = {"banana, 1-NN": 10}
+FURTHER = {"banana, 1-NN": 10, "Swiss roll, 1-NN": 15, "dna, FLDA": 10}
 CLASSIFIERS = {"1nn": "1-NN", "flda": "FLDA"}
 
 
