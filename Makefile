@@ -1,6 +1,6 @@
 # On a fresh machine with Python 3.11 or newer, start with `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python coverage fuzz options bench benchmark results search-results search-choices portfolio reproduce docs figure types dist clean
+.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python test-extras extras coverage fuzz options bench benchmark results search-results search-choices portfolio reproduce docs figure types dist clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -17,6 +17,7 @@ help:
 	@echo "make test-kernels  the tests under every other OpenBLAS kernel that runs on this machine"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
+	@echo "make test-extras  the tests of AnnData files, mlflow and skore, which dev leaves out, in .venv-extras"
 	@echo "make coverage  line coverage of the tests of make test, and its page in docs/results; faster from Python 3.12 on"
 	@echo "make fuzz    odd inputs for every estimator, and odd tables, frames and files, for SECONDS=300, under CONFIG=pandas or another configuration; CASE=\"...\" repeats one, SEED= repeats all"
 	@echo "make options  the signatures, Parameters and options of the program that follow from the declarations of options"
@@ -102,6 +103,14 @@ test-python:
 	version=$$($(firstword $(PYTHON)) -c 'import sys; print("%d.%d" % sys.version_info[:2])') && \
 	    $(MAKE) suite VENV=.venv-$$version
 
+# Tests that need packages which dev leaves out: anndata holds pandas below 3, mlflow and skore are large.
+test-extras:
+	$(MAKE) extras VENV=.venv-extras
+
+extras: $(VENV)/.ready-extras
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --dist loadfile -q \
+	    tests/unit/data/test_h5ad.py tests/unit/workflow/test_tracking.py tests/slow/unit/workflow/test_tracking.py
+
 bench: $(VENV)/.ready-dev
 	@set -e; for question in $(BENCH); do $(VENV)/bin/python bench/$$question.py; done
 
@@ -178,6 +187,10 @@ $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.ready-dev: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet -e '.[dev]' $(CONSTRAINTS:%=-c %)
 	@touch $(VENV)/.ready $@
+
+$(VENV)/.ready-extras: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet -e '.[dev,anndata,tracking]'
+	@touch $(VENV)/.ready $(VENV)/.ready-dev $@
 
 $(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet -e '.[docs]'
