@@ -14,6 +14,7 @@ from proxembed.cli.terminal import leave_interrupted
 from proxembed.workflow.options import RunOptions, check_option
 
 VARIABLE = "PROXEMBED_DATA"
+ASKED = ("set", "protocol", "track")
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 DATA = typer.Option(None, "--data", help=f"Folder of the data files; without it ${VARIABLE}.")
 PLACE = typer.Option(HOME, "--home", help="Folder that holds splits/ and results/.", show_default="the benchmark's own")
@@ -48,20 +49,24 @@ def run(
     with refusals():
         check_option(RunOptions, "n_jobs", jobs)
         from benchmarks.entrants import entrant
+        from benchmarks.folds import check_tracks
         from benchmarks.runs import Plan, execute
         from benchmarks.standing import standing
         from benchmarks.store import read_file
 
         lines = lines_of(methods or (), lines, max_seconds, home)
-        chosen = (_names(protocols, PROTOCOLS, "--protocols"), _names(tracks, TRACKS, "--tracks"))
-        plan = Plan.of(
-            methods or None, _sets(sets, home), *chosen, folds, data_folder(data), home, force, lines, max_seconds
-        )
+        asked = (_sets(sets, home), _names(protocols, PROTOCOLS, "--protocols"), _names(tracks, TRACKS, "--tracks"))
+        if sets is not None:
+            check_tracks(asked[0], asked[2], home)
+        plan = Plan.of(methods or None, *asked, folds, data_folder(data), home, force, lines, max_seconds)
         try:
             execute(plan, jobs, typer.echo)
         except KeyboardInterrupt:
             leave_interrupted("what is finished is stored, and the same command goes on from there.")
-        if lines is not None and (rows := read_file(lines, entrant(methods[0]).name, max_seconds)):
+        if lines is None:
+            return
+        rows = read_file(lines, entrant(methods[0]).name, max_seconds)
+        if rows := [row for row in rows if all(row[key] in some for key, some in zip(ASKED, asked, strict=True))]:
             typer.echo(f"\n{standing(rows, home)}\n\nlines: {lines}")
 
 

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -188,6 +189,16 @@ def write_folds(name: str, folds: Folds, home: Path) -> None:
 def tracks_of(facts: dict) -> tuple[str, ...]:
     """The tracks of a set, from its stored facts: one of its own where outputs are numbers."""
     return (OUTPUTS,) if OUTPUTS in facts else tuple(track for track in TRACKS if track != OUTPUTS)
+
+
+def check_tracks(sets: Sequence[str], tracks: Sequence[str], home: Path) -> None:
+    """Raise a ValueError if a set has none of the tracks."""
+    facts = stored_facts(home)
+    for name in sets:
+        own = tracks_of(facts[name])
+        if not set(own) & set(tracks):
+            words = f"--tracks {','.join(tracks)}: {name} takes {' and '.join(own)}"
+            raise ValueError(f"{words}; name one of these, or leave {name} out of --sets.")
 
 
 def stored_facts(home: Path) -> dict[str, dict]:

@@ -7,6 +7,7 @@ import typer
 from .fit import setting
 from .options import (
     DATA,
+    ENCODER,
     JSON,
     MEMORY,
     METHOD,
@@ -17,6 +18,7 @@ from .options import (
     column_values,
     dataset_from,
     large_table,
+    named_encoder,
     one_by_one,
     table_options,
     takes,
@@ -45,6 +47,7 @@ def diagnose(
     settings: list[str] = SETTINGS,
     memory: str = MEMORY,
     sample: int = SAMPLE,
+    encoder: str | None = ENCODER,
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
@@ -53,15 +56,16 @@ def diagnose(
         from rich.console import Console
 
         from proxembed.estimator.catalogue import title_of
+        from proxembed.features.encoded import with_encoder
         from proxembed.workflow.one_fit import diagnose_method, method_with
 
-        seed, columns = given["seed"], table_options(given)
+        seed, columns, own = given["seed"], table_options(given), named_encoder(encoder)
         covariates = covariates_beside(file, columns, given)
-        large = large_table(file, columns, memory, sample, seed)
+        large = large_table(file, columns, memory, sample, seed) if own is None else None
         if large is not None and covariates is not None:
             raise ValueError("--covariates is for tables in memory; give more --memory, or leave it out.")
-        dataset = dataset_from(file, **columns) if large is None else large.sample
-        dataset = checked_data(dataset, file)
+        dataset = checked_data(dataset_from(file, **columns) if large is None else large.sample, file)
+        dataset = with_encoder(dataset, own)
         parameters = dict(map(setting, settings or []))
         estimator = method_with(method, size, parameters, seed, several_labels=dataset.several_labels)
         options = {

@@ -10,6 +10,7 @@ import typer
 
 from .options import (
     DATA,
+    ENCODER,
     JSON,
     JUDGED,
     MEMORY,
@@ -20,6 +21,7 @@ from .options import (
     TIME,
     dataset_from,
     large_table,
+    named_encoder,
     table_options,
     takes,
 )
@@ -64,6 +66,7 @@ def fit(
     memory: str = MEMORY,
     sample: int = SAMPLE,
     dask: str = PARTS_DASK,
+    encoder: str | None = ENCODER,
     out: Path | None = typer.Option(None, "--out", "-o", help="Model file (.skops); default NAME.skops."),
     json_output: bool = JSON,
     **given: Any,
@@ -71,6 +74,7 @@ def fit(
     """Fit one method with scaling and a predictor of the labels or numbers, and save it with a model card."""
     with refusals():
         from proxembed.estimator.catalogue import title_of
+        from proxembed.features.encoded import with_encoder
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels
         from proxembed.workflow.large_fit import fits_from_sums
@@ -79,14 +83,18 @@ def fit(
         if out is not None:
             check_model_path(check_suffix(out))
         check_dask(dask, file, standard)
-        seed, columns = given["seed"], table_options(given)
+        seed, columns, own = given["seed"], table_options(given), named_encoder(encoder)
         made = partial(method_with, method, size, dict(map(setting, settings or [])), seed)
 
         def by_sums(single: bool) -> bool:
             return fits_from_sums(made(several_labels=not single))
 
-        large = None if standard else large_table(file, columns, memory, sample, seed, dask is not None, by_sums)
-        dataset = dataset_from(file, **columns) if large is None else large.sample
+        large = (
+            None
+            if standard or own is not None
+            else large_table(file, columns, memory, sample, seed, dask is not None, by_sums)
+        )
+        dataset = with_encoder(dataset_from(file, **columns), own) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file)

@@ -5,7 +5,18 @@ from typing import Any
 
 import typer
 
-from .options import DATA, JSON, TEST, TRIED, complete_methods, dataset_from, table_options, takes
+from .options import (
+    DATA,
+    ENCODER,
+    JSON,
+    TEST,
+    TRIED,
+    complete_methods,
+    dataset_from,
+    named_encoder,
+    table_options,
+    takes,
+)
 from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 
@@ -39,17 +50,20 @@ def map(
         "--features/--no-features",
         help="Whether the page holds values of features, at most two million, which a box on it compares.",
     ),
+    encoder: str | None = ENCODER,
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
     """Draw a map of the rows, with held-out rows and the map of shuffled labels, or outputs, beside it."""
     with refusals():
         from proxembed.execute.atomic_files import check_writable
+        from proxembed.features.encoded import with_encoder
         from proxembed.workflow.one_fit import check_map_path, draw_map, map_facts, write_map
 
         for path in out:
             check_writable(check_map_path(path))
-        dataset = dataset_from(file, **table_options(given), test=test)
+        own = named_encoder(encoder)
+        dataset = with_encoder(dataset_from(file, **table_options(given), test=test), own)
         with notes(), progress_bar(json_output) as progress:
             asked = {name: given[name] for name in ("seed", "max_seconds", "max_work")}
             asked["table"] = any(path.suffix == ".parquet" for path in out)

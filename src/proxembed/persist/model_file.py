@@ -40,6 +40,7 @@ MOST_NAMES = 5  # that a message lists
 MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
+    "numpy.dtype",  # of scikit-learn's encoders, such as TfidfVectorizer
     "proxembed.methods.adaptive.switches.Switches",
     "proxembed.algebra.arrays.moments.Moments",
     "proxembed.estimator.base.Prepared",

@@ -16,7 +16,7 @@ from proxembed.features.layouts import NeighborMap, layout_named
 from proxembed.methods.table_encoder import TableEncoder
 from proxembed.proximity.backends import nearest
 from proxembed.report.map_page import feature_levels
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 
 NEIGHBORS = 10  # of each row, in the file
 LABELS = 50  # with a column of their own, the most frequent ones
@@ -118,8 +118,11 @@ def columns_of_split(dataset: Any, rows: np.ndarray, places: np.ndarray, train: 
 
 
 def shown_features(dataset: Any, rows: np.ndarray) -> dict[str, Any]:
-    """The features of some rows that the page of a map compares; those of a table as its encoder makes them."""
+    """The features of some rows that the page of a map compares; those of a table as its encoder makes them. None of
+    rows before an encoder of the caller."""
     X, names = dataset.X, list(dataset.feature_names)
+    if isinstance(X, RawRows):
+        return {}
     if isinstance(X, TableRows):
         encoder = TableEncoder().fit(X)
         X, names = encoder.transform(X), list(encoder.get_feature_names_out())

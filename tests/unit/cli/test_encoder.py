@@ -3,7 +3,10 @@
 import pytest
 from sklearn.preprocessing import StandardScaler
 
+from proxembed import load
 from proxembed.cli.options import named_encoder
+from runs import program, succeeded
+from unit.cli.model_files import FIT, several_labels_csv
 
 MODULE = """from sklearn.preprocessing import StandardScaler
 ready = StandardScaler(with_mean=False)
@@ -39,3 +42,20 @@ def test_instances_classes_and_functions(tmp_path, monkeypatch):
 def test_what_names_no_transformer_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         named_encoder(text)
+
+
+def test_fit_diagnose_and_map_take_one(tmp_path):
+    table = (
+        several_labels_csv(tmp_path / "tags.csv"),
+        *FIT,
+        "-m",
+        "opls",
+        "--encoder",
+        "sklearn.preprocessing:StandardScaler",
+    )
+    succeeded(program("fit", *table, "-o", tmp_path / "m.skops"))
+    assert [type(step).__name__ for _, step in load(tmp_path / "m.skops").steps][:2] == ["RowEncoder", "Scaling"]
+    done = succeeded(program("diagnose", *table, "--shuffles", 1, "--halves", 1, "--folds", 2, "-j", 1))
+    assert "held-out rows" in done.stdout
+    succeeded(program("map", *table, "--layout", "components", "-o", tmp_path / "m.html"))
+    assert (tmp_path / "m.html").stat().st_size > 1000

@@ -42,7 +42,10 @@ def test_what_does_not_fit_is_refused(file, tmp_path, monkeypatch):
             "no labels are named; its obs holds 'cell_type', 'donor'; name one of them, such as labels='cell_type'",
         ),
         (Columns(labels=("kind",)), "labels 'kind' names no column"),
-        (Columns(labels=("donor",), text="x"), "text was given, but of an .h5ad file only labels, targets and groups are named"),
+        (
+            Columns(labels=("donor",), text="x"),
+            "text was given, but of an .h5ad file only labels, targets and groups are named",
+        ),
     ):
         with pytest.raises(DataError, match=message):
             read(file, columns=columns)

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -82,6 +83,13 @@ def assert_same(model, other, *rows):
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model.skops"
+
+
+def test_an_encoder_of_scikit_learn_needs_no_trust(path):
+    rows = [f"word{i % 5} other{i % 3}" for i in range(N)]
+    model = make_pipeline(TfidfVectorizer(), OPLS(n_components=2)).fit(rows, Y)
+    save(model, path)
+    np.testing.assert_array_equal(load(path).transform(rows), model.transform(rows))
 
 
 def repack(path, change):

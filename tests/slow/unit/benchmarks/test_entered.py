@@ -114,7 +114,7 @@ def home(tmp_path, monkeypatch):
 
 
 def run(home, *words):
-    given = "run", *words, "--home", home, "--folds", 1, "--tracks", "all", "--protocols", "iterative"
+    given = "run", "--home", home, "--folds", 1, "--tracks", "all", "--protocols", "iterative", *words
     return CliRunner().invoke(app, [str(word) for word in given])
 
 
@@ -244,6 +244,10 @@ def test_what_takes_too_long_is_refused(home):
     [
         (["outside:Means", "PCA"], "outside:Means needs a run of its own, with one METHOD; 2 are named."),
         (["PCA", "--max-seconds", "3"], "--max-seconds 3 would give other seconds than those of the stored methods"),
+        (
+            ["outside:Means", "--sets", "wine", "--tracks", "outputs"],
+            "--tracks outputs: wine takes all and fifth; name one of these, or leave wine out of --sets.",
+        ),
     ],
 )
 def test_options_that_do_not_fit(home, words, message):
@@ -259,6 +263,7 @@ def test_lines_stay_out_of_the_stored_ones_and_a_run_goes_on(home, monkeypatch):
     (row,) = read_file(home.parent / "outside-Means.jsonl", "outside:Means")
     again = run(home, "outside:Means")
     assert again.output == done.output.partition("\n\n")[2].join(["\n", ""]) and len(Means.given) < 20
+    assert "track all" not in run(home, "outside:Means", "--tracks", "fifth").output  # ranks are those asked for
     assert "outside:Means" not in set(load(home)["method"])
     assert row["set"] == "wine" and row["average_precision"] > 0.9
 
