@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -129,7 +129,6 @@ class EarlyVerdict:
         if not self.printed:
             print_summary(summary, written, cuts=cuts, repeat=repeat)
             return
-        typer.echo()
         print_files(summary, written, cuts, repeat)
 
 
@@ -269,24 +268,32 @@ def print_files(summary: dict[str, Any], written: list[Path], cuts: Sequence[str
     if unused := summary["verdict"].get("unused"):
         console.print(Text.assemble((f"{UNUSED}: ", "bold"), f"{visible_texts(unused)}."))
     if (cut := summary["verdict"].get("cut")) is not None:
-        cut = visible_texts(cut)
-        console.print(Text.assemble(("What was cut: ", "bold"), cut["what"]))
-        for goals, text in cut["lines"]:
-            console.print(Text.assemble(("  " + goals, "bold"), f": {text}."))
-        if summary_line := " ".join(filter(None, (cut["why"], cut["undo"]))):
-            console.print(Text(summary_line))
-        if cut["command"]:
-            console.print(Text(f"    {cut['command']}"), soft_wrap=True)
+        print_cut(console, visible_texts(cut))
         cuts = []
     for line in cuts:
         console.print(Text(f"cut for the budget: {line}"))
     if repeat:
         console.print(Text(f"to repeat this run: {repeat}"))
-    console.print(Text("written: " + ", ".join(visible(str(path)) for path in written)))
+    folders = {str(path.parent) for path in map(Path, written)}
+    shared = f" in {visible(min(folders))}" if len(folders) == 1 and folders != {"."} else ""
+    names = ", ".join(visible(Path(path).name if shared else str(path)) for path in written)
+    console.print(Text(f"written: {names}{shared}"))
+
+
+def print_cut(console: Any, cut: Mapping[str, Any]) -> None:
+    """Print whether anything was cut, why, and the command that cuts nothing; the page lists the cuts."""
+    from rich.text import Text
+
+    told = ["listed on the page, by the verdict that it weakens." if cut["lines"] else cut["what"]]
+    reason = " ".join(filter(None, (*told, cut["why"], cut["undo"])))
+    console.print(Text.assemble(("What was cut: ", "bold"), reason))
+    if cut["command"]:
+        console.print(Text(f"    {cut['command']}"), soft_wrap=True)
 
 
 def print_verdict(verdict: dict[str, Any]) -> None:
-    """Print the answer in one sentence, then per goal one sentence and its figures, and the rows they are based on."""
+    """Print the answer in one sentence, then per goal one sentence, what to do, and its command; figures and intervals
+    stand on the page."""
     from rich.console import Console
     from rich.text import Text
 
@@ -301,6 +308,8 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     for goal in verdict["goals"].values():
         if goal.get("lead"):
             print_advice(console, goal["lead"], goal)
+            if goal.get("command_note"):
+                console.print(Text(goal["command_note"], "dim"))
             console.print()
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
@@ -311,24 +320,22 @@ def print_verdict(verdict: dict[str, Any]) -> None:
             console.print(Text(text))
         if not goal.get("lead"):
             print_advice(console, goal["advice"], goal)
-        console.print(Text(goal["sentence"], "dim"))
         console.print()
     for warning in verdict.get("warnings", ()):
         console.print(Text(f"⚠ {warning}"))
     if verdict.get("warning_command"):
         console.print(Text(f"    {verdict['warning_command']}"), soft_wrap=True)
-    console.print(Text(verdict["note"] or verdict["text"]))
+    if not verdict["goals"]:
+        console.print(Text(verdict["text"]))
 
 
 def print_advice(console: Any, advice: str, goal: dict[str, Any]) -> None:
-    """Print what to do about a goal, the command, and what stands in it for something else."""
+    """Print what to do about a goal, and the command."""
     from rich.text import Text
 
     console.print(Text(advice, "bold"))
     if goal.get("command"):
         console.print(Text(f"    {goal['command']}"), soft_wrap=True)
-    if goal.get("command_note"):
-        console.print(Text(goal["command_note"], "dim"))
 
 
 @contextmanager

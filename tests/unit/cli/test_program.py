@@ -30,7 +30,8 @@ def test_compare_writes_the_folder_and_ends_with_the_verdict(file, tmp_path):
     assert kinds == {"OPLS": "method", **rivals}
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())
-    assert words.endswith(verdict["note"]) and verdict["goals"]["predict"]["sentence"] in words
+    last = list(verdict["goals"].values())[-1]
+    assert words.endswith(last.get("command") or last["advice"]) and verdict["goals"]["predict"]["said"] in words
     for word in ("all features", "OPLS", "macro AP", "Jaccard@10"):
         assert word in words
 

@@ -82,8 +82,8 @@ def test_the_folder_holds_model_rows_evidence_and_page(whole, made):
     assert kinds["OPLS"] == "method" and kinds["all features"] == kinds["label scores"] == "rival"
     verdict = record["summary"]["verdict"]
     words = " ".join(output.split())
-    assert words.count(verdict["note"]) == 1
-    assert words.index(verdict["note"]) < words.index("page begun") < words.index("written: ")
+    advice = " ".join(list(verdict["goals"].values())[-1]["advice"].split())
+    assert words.count(advice) == 1 and words.index(advice) < words.index("page begun") < words.index("written: ")
     assert "<b>two" not in (out / "index.html").read_text()
 
 

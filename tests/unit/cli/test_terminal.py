@@ -72,9 +72,7 @@ def test_everything_is_shown_and_the_verdict_last(capsys, entry):
     print_summary(make_summary(), ["index.html"], [entry])
     shown = capsys.readouterr()
     words = " ".join(shown.out.split())
-    assert shown.err == "" and words.endswith(
-        "Map: better. What to do: use this map. 0.5 [instead] of 0.4. On 3 test rows."
-    )
+    assert shown.err == "" and words.endswith("Map: better. What to do: use this map.")
     for text in (
         "mean ± s.e. over 2 folds of 900 rows together",
         "OPLS",
@@ -206,3 +204,17 @@ def test_what_was_cut_and_the_command_that_repeats_are_printed(capsys):
         "cut for the budget: 3 folds instead of 5" in words
         and "to repeat this run: proxembed search a.csv --max-work 9" in words
     )
+
+
+def test_cuts_are_left_to_the_page_but_not_the_command_against_them(capsys):
+    cut = {"what": "Left out:", "lines": [["Map", "no t-SNE"]], "why": "Why: short.", "undo": "To cut nothing:"}
+    summary = make_summary()
+    summary["verdict"] |= {"cut": cut | {"command": "proxembed search a.csv --max-work 90"}}
+    print_summary(summary, [Path("out/index.html"), Path("out/model.skops")])
+    lines = capsys.readouterr().out.splitlines()
+    assert "What was cut: listed on the page, by the verdict that it weakens. Why: short. To" in lines
+    assert "    proxembed search a.csv --max-work 90" in lines and "written: index.html, model.skops in out" in lines
+    summary["verdict"]["cut"] = {"what": "Nothing was cut.", "lines": [], "why": "", "undo": "", "command": ""}
+    print_summary(summary, [Path("index.html"), Path("out/model.skops")])
+    lines = capsys.readouterr().out.splitlines()
+    assert "What was cut: Nothing was cut." in lines and "written: index.html, out/model.skops" in lines
