@@ -3,9 +3,9 @@
     python bench/target_bases.py [SET[:ROWS] ...]  # sets of $PROXEMBED_DATA, or of the folder shared/data
 
 Rows (three quarters if ROWS is missing) are drawn at random and scaled as the usual scaling of their features says;
-one core, the least of three fits. Printed per set: seconds of each base with the forecast of `evaluate.costs`, of the stack (joining the bases and placing
-the rows) with that of the neighbours, of ``transform`` of a third as many new rows, and the floor of ridge and kernel:
-a Cholesky factor and its inverse by LAPACK.
+one core, the least of three fits. Printed per set: seconds of each base with the forecast of `evaluate.costs`, of the
+stack (joining the bases and placing the rows) with that of the neighbours, of ``transform`` of a third as many new
+rows, and the floor of ridge and kernel: a Cholesky factor and its inverse by LAPACK.
 """
 
 import os
