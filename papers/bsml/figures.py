@@ -10,7 +10,7 @@ from papers.bsml.fits import BASELINES, NEIGHBORS, PROBIT
 from papers.bsml.published import BSML
 from papers.bsml.readings import LOW, MEASURES
 from papers.bsml.words import Curves
-from proxembed.report.figures import Panel, line_panels
+from papers.panels import Panel, line_panels
 
 CURVES, NEIGHBOR_CURVES = "dimensions.svg", "neighbors.svg"
 TIMES, BOUNDS = "times.svg", "bounds.svg"

@@ -10,7 +10,7 @@ import numpy as np
 from papers.markdown import DASH, QUICK_WARNING, RULE, claims_table, failures, made_lines, table
 from papers.mvmd.claims import LOSS, MEASURES, RIVALS, entry_of
 from papers.mvmd.contenders import FEATURES, OURS
-from proxembed.report.figures import Panel, line_panels
+from papers.panels import Panel, line_panels
 
 BY_SIZE, BY_BETA = "sizes.svg", "beta.svg"
 ACROSS = 4

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from papers.markdown import DASH, QUICK_WARNING, claims_table, failures, made_lines, rule_words, table
+from papers.panels import CellPanel, Panel, cell_panels, line_panels
 from papers.ssdr_mc.claims import AREA, HAMMING
 from papers.ssdr_mc.entrants import AS_PRINTED, CLIPPED, COUPLINGS, RANK_GAP, RANK_PENALTIES, RANK_SIZES, TUNED
 from papers.ssdr_mc.image_figures import FACES, PROJECTIONS, image_figures
@@ -25,7 +26,6 @@ from papers.ssdr_mc.results import (
     over_draws,
 )
 from papers.ssdr_mc.rows import TEXT
-from proxembed.report.figures import CellPanel, Panel, cell_panels, line_panels
 
 CURVES, SURFACES = "curves.svg", "surface.svg"
 DIFFERENCES = """## How it was done, and what differs from the paper

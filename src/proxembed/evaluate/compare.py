@@ -1,24 +1,15 @@
-"""Pre-declared contrasts between arms: on one data set over its folds, or on several over the data sets."""
+"""Pre-declared contrasts between arms of a comparison, over its folds."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from proxembed.measures.statistics import (
-    ROPE,
-    bayesian_correlated_t,
-    bayesian_signed_rank,
-    holm,
-    nadeau_bengio,
-    nadeau_bengio_p,
-    wilcoxon_holm,
-)
+from proxembed.measures.statistics import bayesian_correlated_t, holm, nadeau_bengio, nadeau_bengio_p
 
 from .arms import ALL_FEATURES
-from .results import TEST, measure_name, sign_of
+from .results import sign_of
 
 BEST_METHOD, BEST_RIVAL = "best method", "best rival"
 SIDES = (BEST_METHOD, BEST_RIVAL, ALL_FEATURES)
@@ -54,61 +45,31 @@ def _best_rows(table: np.ndarray) -> np.ndarray:
     return np.flatnonzero(mean >= mean.max() - EQUAL)
 
 
-def contrasts(
-    found: Any,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    measure: str | None = None,
-    sizes: tuple[float, float] | None = None,
-    rope: float = ROPE,
-    seed: int = 0,
-) -> list[dict[str, Any]]:
-    """Test pre-declared pairs of arms on one data set, over its folds, or on several, over the data sets."""
-    if isinstance(found, Sequence) and not found:
-        raise ValueError("found holds no data set and no row; give at least one summary.")
-    several = isinstance(found, Sequence) and not (isinstance(found[0], Mapping) and "fold" in found[0])
-    sets = [_fold_scores(each, measure, sizes) for each in (found if several else [found])]
-    tested: list[Any] = [(a, b, [each.difference(a, b) for each in sets]) for a, b in pairs]
-    tested = [(a, b, differences) for a, b, differences in tested if all(d is not None for d in differences)]
-    if several:
-        out = _across(tested, rope, seed)
-    else:
-        out = [
-            _within(differences[0], sets[0].sizes, rope) | {"ties": sets[0].ties(a, b)} for a, b, differences in tested
-        ]
-        _add_holm(out)
-    return [{"a": a, "b": b, "measure": sets[0].measure, **facts} for (a, b, _), facts in zip(tested, out, strict=True)]
+def contrasts(summary: Mapping[str, Any], pairs: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Test pre-declared pairs of arms by the first measure of a comparison; pairs without an arm are left out."""
+    scores = _FoldScores.of(summary)
+    found = []
+    for a, b in pairs:
+        difference = scores.difference(a, b)
+        if difference is not None:
+            tested = _tested(difference, scores.sizes)
+            found.append({"a": a, "b": b, "measure": scores.measure, **tested, "ties": scores.ties(a, b)})
+    _add_holm(found)
+    return found
 
 
-def _within(differences: np.ndarray, sizes: tuple[float, float], rope: float) -> dict[str, Any]:
-    interval = nadeau_bengio(differences, *sizes)
+def _tested(difference: np.ndarray, sizes: tuple[float, float]) -> dict[str, Any]:
+    """The test of differences on folds of some mean sizes, as plain data."""
+    interval = nadeau_bengio(difference, *sizes)
     return {
-        "difference": float(differences.mean()),
+        "difference": float(difference.mean()),
         "interval": None if interval is None else list(interval),
-        "p": nadeau_bengio_p(differences, *sizes),
-        "bayes": bayesian_correlated_t(differences, *sizes, rope=rope),
-        "n": len(differences),
+        "p": nadeau_bengio_p(difference, *sizes),
+        "bayes": bayesian_correlated_t(difference, *sizes),
+        "n": len(difference),
         "unit": "fold",
         "test": "corrected t",
     }
-
-
-def _across(tested: list[Any], rope: float, seed: int) -> list[dict[str, Any]]:
-    means = [np.array([d.mean() for d in differences]) for _, _, differences in tested]
-    p, adjusted = wilcoxon_holm(means)
-    return [
-        {
-            "difference": float(each.mean()),
-            "interval": None,
-            "p": float(p[i]),
-            "p_holm": float(adjusted[i]),
-            "bayes": bayesian_signed_rank(each, rope, seed),
-            "n": len(each),
-            "unit": "data set",
-            "test": "Wilcoxon signed-rank",
-        }
-        for i, each in enumerate(means)
-    ]
 
 
 def _add_holm(found: list[dict[str, Any]]) -> None:
@@ -121,15 +82,29 @@ def _add_holm(found: list[dict[str, Any]]) -> None:
 
 @dataclass(frozen=True)
 class _FoldScores:
-    """One measure of one data set: for each arm and k its value on each validation fold."""
+    """The first measure of a comparison: for each arm and k its value on each fold, where any arm has one; the mean
+    numbers of training and held-out rows of the folds."""
 
     measure: str
     values: dict[tuple[str, Any], np.ndarray]
     rivals: frozenset[str]
     sizes: tuple[float, float]
 
+    @classmethod
+    def of(cls, summary: Mapping[str, Any]) -> "_FoldScores":
+        """Those of a summary."""
+        name = summary["measures"][0]
+        entries = [entry for entry in summary["leaderboard"] if name in entry["scores"]]
+        values = {(entry["arm"], entry["k"]): np.array(entry["scores"][name]["by_fold"]) for entry in entries}
+        scored = ~np.all([np.isnan(each) for each in values.values()], axis=0)  # else no label has a positive row
+        parts = [summary["fold_sizes"][fold] for fold in summary["folds"] if fold in summary["fold_sizes"]]
+        sizes = [[part["train"], part["held_out"]] for part in parts] or [[1.0, 1.0]]
+        train, held_out = np.mean(sizes, axis=0).tolist()
+        rivals = frozenset(entry["arm"] for entry in entries if entry["rival"])
+        return cls(name, {key: each[scored] for key, each in values.items()}, rivals, (train, held_out))
+
     def difference(self, a: str, b: str) -> np.ndarray | None:
-        """Value of a minus value of b on each fold; None where the data set has no arm for a side."""
+        """Value of a minus value of b on each fold; None where a side has no arm."""
         (_, left), (_, right) = self._side(a), self._side(b)
         sign = sign_of(self.measure)
         return sign * gain_on_folds(left, right) if len(left) and len(right) else None
@@ -161,56 +136,3 @@ class _FoldScores:
 def _by_size(item: Any) -> tuple[str, int]:
     (arm, k), _ = item
     return arm, k or 0
-
-
-def _fold_scores(found: Any, measure: str | None, sizes: Any) -> _FoldScores:
-    if isinstance(found, Mapping):
-        return _from_summary(found, measure)
-    if not isinstance(found, Sequence):
-        done = [part for name, part in found.folds.items() if name != TEST]
-        sizes = _mean_sizes(done) if done else sizes
-        found = found.rows
-    return _from_rows(found, measure, sizes)
-
-
-def _mean_sizes(parts: list[dict[str, Any]]) -> tuple[float, float]:
-    return float(np.mean([part["train"] for part in parts])), float(np.mean([part["held_out"] for part in parts]))
-
-
-def _from_summary(summary: Mapping[str, Any], measure: str | None) -> _FoldScores:
-    name = measure or summary["measures"][0]
-    scored = [entry for entry in summary["leaderboard"] if name in entry["scores"]]
-    if not scored:
-        raise ValueError(f"measure={name!r} is unknown; this comparison has {', '.join(summary['measures'])}.")
-    values = {(entry["arm"], entry["k"]): np.array(entry["scores"][name]["by_fold"]) for entry in scored}
-    rivals = frozenset(entry["arm"] for entry in scored if entry["rival"])
-    parts = [summary["fold_sizes"][fold] for fold in summary["folds"] if fold in summary["fold_sizes"]]
-    return _FoldScores(name, _scored_folds(values), rivals, _mean_sizes(parts) if parts else (1.0, 1.0))
-
-
-def _from_rows(rows: Sequence[Mapping[str, Any]], measure: str | None, sizes: Any) -> _FoldScores:
-    names = list(dict.fromkeys(measure_name(row["measure"], row["readout"]) for row in rows))
-    name = measure or names[0]
-    if name not in names:
-        raise ValueError(f"measure={name!r} is unknown; this comparison has {', '.join(names)}.")
-    if sizes is None:
-        raise ValueError(
-            "sizes=None: rows do not tell the sizes of the parts; give (mean training, mean held-out) rows."
-        )
-    by_arm: dict[tuple[Any, ...], dict[str, float]] = defaultdict(dict)
-    for row in rows:
-        if row["fold"] != TEST and measure_name(row["measure"], row["readout"]) == name:
-            by_arm[row["arm"], row["k"]][row["fold"]] = row["value"]
-    everywhere = set.intersection(*map(set, by_arm.values()))
-    folds = [fold for fold in next(iter(by_arm.values())) if fold in everywhere]
-    if not folds:
-        raise ValueError("no fold was finished by every arm, so there is nothing to compare; let it run longer.")
-    values = {key: np.array([each[fold] for fold in folds]) for key, each in by_arm.items()}
-    rivals = frozenset(row["arm"] for row in rows if row["rival"])
-    return _FoldScores(name, _scored_folds(values), rivals, sizes)
-
-
-def _scored_folds(values: dict[tuple[str, Any], np.ndarray]) -> dict[tuple[str, Any], np.ndarray]:
-    """Leave out folds on which the measure is undefined for every arm (no label with a positive row)."""
-    scored = ~np.all([np.isnan(each) for each in values.values()], axis=0)
-    return {key: each[scored] for key, each in values.items()}

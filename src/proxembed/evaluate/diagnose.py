@@ -32,7 +32,7 @@ from proxembed.measures.metrics import average_precision
 from proxembed.measures.neighbors import new_neighbor_weights
 from proxembed.measures.outputs import near_outputs, q2_each
 from proxembed.measures.statistics import row_units
-from proxembed.methods.around import fitted_embedding, scored_embedding, with_size
+from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import embedding_part, groups_apart
 from proxembed.methods.table_encoder import TableEncoder, table_of
 from proxembed.params import accept_classes
@@ -51,7 +51,7 @@ from proxembed.targets.targets import Targets
 from .component_tests import component_tests
 from .foreign import embedding_method, last_step
 from .part import make_part, unscaled_part
-from .scoring import OutputReadings, OwnReadings, Readings
+from .scoring import Embedding, OutputReadings, Readings, fitted, readings_of
 
 
 def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, groups: Any = None) -> Any:
@@ -551,38 +551,17 @@ def _readings(
     method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], weights: np.ndarray | None, groups: Any
 ) -> Iterator[Readings]:
     """What the read-outs of a method predict on each split; of many labels in single precision."""
-    if isinstance(labels, Outputs):
-        yield from _output_readings(method, X, labels, splits, weights, groups)
-        return
     dtype = np.float32 if labels.c > MANY_LABELS else np.float64
     for train, held_out in ((split.train, split.held_out) for split in splits):
         units: dict[str, Any] = {"weights": weights, "groups": _groups_inside(groups, labels, train)}
         if method is None:
             part = make_part(X, labels, train, held_out, **units)
-            yield Readings(part.X, part.X_held_out, part, dtype=dtype)
+            found = Embedding(part.X, part.X_held_out)
         else:
-            part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train), **units)
-            Z, Z_held_out, own = scored_embedding(method, *part.rows_for(method), part.weights, part.groups)
-            if own is None:
-                yield Readings(Z, Z_held_out, part, dtype=dtype)
-            else:
-                yield OwnReadings(Z, Z_held_out, part, own=own)
-
-
-def _output_readings(
-    method: Any, X: Any, outputs: Outputs, splits: list[Split], weights: np.ndarray | None, groups: Any
-) -> Iterator[Readings]:
-    """The same of numbers."""
-    for train, held_out in ((split.train, split.held_out) for split in splits):
-        units: dict[str, Any] = {"weights": weights, "groups": _groups_inside(groups, outputs, train)}
-        if method is None:
-            part = make_part(X, outputs, train, held_out, **units)
-            yield OutputReadings(part.X, part.X_held_out, part)
-        else:
-            part = unscaled_part(X, outputs, train, held_out, **units)
-            model, Z, Z_held_out = fitted_embedding(method, *part.rows_for(method), part.weights, part.groups)
-            own = last_step(model)
-            yield OutputReadings(Z, Z_held_out, part, model=own if hasattr(own, "output_readout") else None)
+            given = None if isinstance(labels, Outputs) else take_labels(y, train)
+            part = unscaled_part(X, labels, train, held_out, given=given, **units)
+            found = fitted(method, part, part.weights)
+        yield readings_of(found, part, dtype)
 
 
 def _groups_inside(groups: Any, labels: Targets, train: np.ndarray) -> np.ndarray | None:

@@ -20,7 +20,7 @@ from proxembed.measures.calibration import label_calibration_error, probabilitie
 from proxembed.measures.metrics import average_precision, class_weights, is_yes_no, jaccard_at_k
 from proxembed.measures.neighbors import kept_of, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement, as_ranks, near_outputs, r2, skewed_outputs
-from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
+from proxembed.methods.around import embedded_within_bound, with_size
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.pipeline import unseen_scores
 from proxembed.methods.variance import LSI, PCA
@@ -34,7 +34,7 @@ from .layouts import fitted_layout, map_of
 from .measured_classes import class_columns
 from .part import KEPT_ROWS, Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import OutputReadings, Readings, embed, own_embedding, own_scores
+from .scoring import Embedding, OutputReadings, Readings, embed, fitted, own_embedding, own_scores, readings_of
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
@@ -313,7 +313,6 @@ def output_evidence(
     seed: int = 0,
     name: str | None = None,
     lay_out: bool = False,
-    keep: Keep = always_made,
 ) -> OutputEvidence:
     """Fit a method, PCA, and the method on shuffled outputs on the training rows, and place the test rows: in their
     first two components, and in a layout of all components where there are more than two outputs. Where this map
@@ -324,46 +323,35 @@ def output_evidence(
         warnings.simplefilter("ignore")  # the comparison has given the warnings of this method
         plain = LSI() if sp.issparse(part.X) else PCA()
         plane = clone(plain).set_params(n_components=_plane_size(part))
-        places: dict[str, Any] = {
-            title_of(plain): keep("plane", lambda: _embedded(plane, part)),
-            title: keep("method", lambda: _embedded(method, part)),
-            f"{title} on shuffled outputs": keep("shuffled", lambda: _embedded(method, part.shuffled())),
-        }
-        parts = (part, part, part.shuffled())
-        shown: list[Any] = [(name, *pair, each) for (name, pair), each in zip(places.items(), parts, strict=True)]
+        shuffled = part.shuffled()
+        shown: list[Any] = [
+            (title_of(plain), *_embedded(plane, part), part),
+            (title, *_embedded(method, part), part),
+            (f"{title} on shuffled outputs", *_embedded(method, shuffled), shuffled),
+        ]
         planes = [_output_plane(title, Z, Z_new, own, False) for title, Z, Z_new, own in shown]
         wide = lay_out and dataset.targets.rank > SHOWN
-        planes += [_output_plane(title, Z, Z_new, own, True, keep) for title, Z, Z_new, own in shown[1:] if wide]
+        planes += [_output_plane(title, Z, Z_new, own, True) for title, Z, Z_new, own in shown[1:] if wide]
         if lay_out and planes[-2].flatters and hasattr(method, "traits") and method.traits.labels is not None:
             for name, Z, Z_new, each in shown[1:]:
-                unseen = keep(f"honest, {name}", functools.partial(_honest_places, method, Z, each))[0]
-                honest = _output_plane(name, unseen, Z_new, each, wide, functools.partial(_named, keep, "honest"))
+                honest = _output_plane(name, _honest_places(method, Z, each), Z_new, each, wide)
                 planes.append(replace(honest, honest=True))
-        model, Z, Z_held_out = fitted_embedding(
-            with_size(method, max(sizes, default=None)), *part.rows_for(method), part.weights, part.groups
-        )
-        own = model if hasattr(model, "output_readout") else None
-        fitted = {
-            k: r2(
-                part.Y,
-                OutputReadings(Z[:, :k], Z_held_out[:, :k], part, model=own).fitted_scores,
-                part.known_weights,
-            )[0]
-            for k in sizes
-            if k <= Z.shape[1]
-        }
+        found = fitted(with_size(method, max(sizes, default=None)), part, part.weights)
+        each = {k: Embedding(*found.at(k), own=found.own) for k in sizes if k <= found.Z.shape[1]}
+        scores = {k: readings_of(own, part).fitted_scores for k, own in each.items()}
+        explained = {k: r2(part.Y, own, part.known_weights)[0] for k, own in scores.items()}
         every = OutputReadings(part.X, part.X_held_out, part)
         raw = every.readout.scores(part.X_held_out) if class_columns(dataset.targets) else None
-    return OutputEvidence(part.rows, planes, fitted, raw)
+    return OutputEvidence(part.rows, planes, explained, raw)
 
 
-def _output_plane(title: str, Z: Any, Z_new: Any, part: Part, laid_out: bool, keep: Keep = always_made) -> OutputPlane:
+def _output_plane(title: str, Z: Any, Z_new: Any, part: Part, laid_out: bool) -> OutputPlane:
     """The places of the training rows with a known output and of the held-out rows in two coordinates: the first
     components, or a layout of all."""
     some = np.arange(len(part.known_rows))
     if laid_out:
         some = even_sample(len(some), LAID_OUT)
-        Z, Z_new = keep(f"layout, {title}", functools.partial(places_on_layout, Z, Z_new, part))
+        Z, Z_new = places_on_layout(Z, Z_new, part)
     else:
         Z, Z_new = Z[part.known_rows, :SHOWN], Z_new[:, :SHOWN]
     w = None if part.known_weights is None else part.known_weights[some]
@@ -371,16 +359,12 @@ def _output_plane(title: str, Z: Any, Z_new: Any, part: Part, laid_out: bool, ke
     return OutputPlane(title, Z_new, Z, part.known_rows[some], figures, laid_out=laid_out)
 
 
-def _named(keep: Keep, what: str, name: str, make: Callable[[], Arrays]) -> Arrays:
-    return keep(f"{what}, {name}", make)
-
-
-def _honest_places(method: Any, Z: np.ndarray, part: Part) -> Arrays:
+def _honest_places(method: Any, Z: np.ndarray, part: Part) -> np.ndarray:
     """The embedding of the training rows by models of folds that have not seen them, in the frame of Z."""
     X, y, _ = part.rows_for(method)
     folds: Any = StratifiedFolds if part.groups is None else GroupFolds
     splits = as_splits(folds(FOLDS, random_state=part.seed), X, part.labels, part.groups)
-    return (crossfit(method, X, y, Z, splits, part.labels.rows_any, part.weights, part.groups),)
+    return crossfit(method, X, y, Z, splits, part.labels.rows_any, part.weights, part.groups)
 
 
 def held_out_evidence(

@@ -31,7 +31,7 @@ from proxembed.targets.known import known_cells
 from proxembed.targets.values import dense_labels
 
 from .compare import gain_on_folds
-from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, label_precisions, sign_of
+from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, label_precisions, name_parts, sign_of
 
 FOLDS, TEST_ROWS, NESTED = "folds", "test rows", "nested folds"
 GROUP, PERIOD = "group", "independent period"  # of rows that vary together
@@ -142,7 +142,7 @@ class TestGains:
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Value of a measure on the test rows."""
-        found = None if self.whole else self.recomputed(entry, *name[:-1].rsplit(" (", 1))
+        found = None if self.whole else self.recomputed(entry, *name_parts(name))
         worst = self.whole or entry.get("failures")  # which of one that failed is that of all rows
         return entry["scores"][name]["test"] if found is None and worst else found
 
@@ -170,7 +170,7 @@ class TestGains:
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on the test rows."""
         ours, theirs = (top(side, name) for side in (entries, others))
-        measure_name, readout = name[:-1].rsplit(" (", 1)
+        measure_name, readout = name_parts(name)
         found: dict[str, Any] | None
         if isinstance(self.truth, OutputCells) and (each := OUTPUT_GAINS.get(measure_name.partition("@")[0])):
             found = self._output_gain(each, self._kept(measure_name), ours, theirs)
@@ -349,7 +349,7 @@ class NestedGains(MeansOfFolds):
 
     def _value(self, entry: dict[str, Any], name: str) -> float | None:
         """The value of an entry, the mean over the repeats; None where it is not defined."""
-        measure, readout = name[:-1].rsplit(" (", 1)
+        measure, readout = name_parts(name)
         values = []
         for gains, names in zip(self.each, self.repeats, strict=True):
             found = gains.recomputed(entry, measure, readout)
@@ -363,7 +363,7 @@ class NestedGains(MeansOfFolds):
         rows = [self.results.held_out[fold] for fold in names]
         each = np.array([len(own) if weights is None else weights[own].sum() for own in rows], dtype=float)
         known = np.isfinite(values)
-        if not known.any() or is_new_near(name.partition(" (")[0]) and not known.all():
+        if not known.any() or is_new_near(name_parts(name)[0]) and not known.all():
             return np.nan
         return float(np.average(values[known], weights=each[known]))
 

@@ -50,7 +50,7 @@ def class_section(
         its 95 % ``interval`` (None below two rows); ``table``: per class its held-out rows, average precisions,
         precision and recall; ``confusion``: rows of each class (down) by the predicted class (across), None above 12.
     """
-    names = ["0", "1"] if column.values is None else list(map(str, column.values))
+    names = column.value_names
     known = np.isfinite(codes[train:])
     truth = codes[train:][known].astype(np.intp)
     scores = _per_class(scores[known])
@@ -79,8 +79,7 @@ def class_section(
 
 def class_places(found: dict[str, Any], column: Column, codes: np.ndarray) -> list[int | None]:
     """For each row the place of its class among ``found["classes"]``; None where it is unknown."""
-    names = ["0", "1"] if column.values is None else list(map(str, column.values))
-    place = {names.index(name): at for at, name in enumerate(found["classes"])}
+    place = {column.value_names.index(name): at for at, name in enumerate(found["classes"])}
     return [place[int(code)] if np.isfinite(code) else None for code in codes]
 
 

@@ -4,7 +4,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -30,14 +30,20 @@ def measure_name(measure: str, readout: str) -> str:
     return f"{measure} ({readout})"
 
 
+def name_parts(name: str) -> tuple[str, str]:
+    """The measure and the read-out of which ``measure_name`` made a name."""
+    measure, _, readout = name.removesuffix(")").rpartition(" (")
+    return measure, readout
+
+
 def sign_of(name: str) -> float:
     """1, or -1 where less is better, of a measure with its read-out."""
-    return -1.0 if is_loss(name.rpartition(" (")[0]) else 1.0
+    return -1.0 if is_loss(name_parts(name)[0]) else 1.0
 
 
 def best_of(name: str) -> float:
     """The best value of a measure with its read-out; inf of a user's function, which may have no bound."""
-    measure = name.rpartition(" (")[0]
+    measure, _ = name_parts(name)
     return MEASURES[measure].best if measure in MEASURES else 1.0 if is_near(measure) else np.inf
 
 
@@ -63,10 +69,31 @@ def merged_notes(notes: Sequence[str]) -> list[str]:
 
 
 Kept = np.ndarray | FactoredScores
+Key = tuple[str, int | None]
+ByKey = dict[tuple[str, int | None, str], Any]  # by arm, k and part
+
+
+@dataclass(kw_only=True)
+class KeptByKey:
+    """What is kept of the held-out rows of each arm, number of components and part."""
+
+    predictions: ByKey = field(default_factory=dict)
+    similarity: ByKey = field(default_factory=dict)
+    new_similarity: ByKey = field(default_factory=dict)
+    hubs: ByKey = field(default_factory=dict)
+    queries: ByKey = field(default_factory=dict)
+    kept: ByKey = field(default_factory=dict)  # of the neighbours in X, by maps
+    exchanged: ByKey = field(default_factory=dict)  # see ``exchange_score``
+    exchanged_alone: ByKey = field(default_factory=dict)  # the same of test rows without a copy
+    decisions: ByKey = field(default_factory=dict)  # see ``decided_counts``
+
+
+BY_KEY = tuple(each.name for each in fields(KeptByKey))
+BY_FOLD = "folds", "scalings", "held_out", "constants", "same_rows", "truths"
 
 
 @dataclass
-class Results:
+class Results(KeptByKey):
     """What a comparison found, as plain data."""
 
     dataset: dict[str, Any]
@@ -78,15 +105,6 @@ class Results:
     scalings: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
-    predictions: dict[tuple[str, int | None, str], Kept] = field(default_factory=dict)
-    similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
-    new_similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
-    hubs: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
-    queries: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
-    kept: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # of the neighbours in X, by maps
-    exchanged: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # see ``exchange_score``
-    exchanged_alone: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # test rows without a copy
-    decisions: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)  # see ``decided_counts``
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)
@@ -95,21 +113,6 @@ class Results:
     arms: tuple[Any, ...] = ()  # what took part
     truths: dict[str, Any] = field(default_factory=dict)  # by fold the cells of outputs, as their training rows scale
     repeats: list[list[str]] = field(default_factory=list)  # folds in which the choice was made anew, by repeat
-
-
-BY_KEY = (
-    "predictions",
-    "similarity",
-    "new_similarity",
-    "hubs",
-    "queries",
-    "kept",
-    "exchanged",
-    "exchanged_alone",
-    "decisions",
-)
-BY_FOLD = "folds", "scalings", "held_out", "constants", "same_rows", "truths"
-Key = tuple[str, int | None]
 
 
 def renamed(results: Results, names: Mapping[Key, Key]) -> Results:

@@ -39,9 +39,10 @@ from proxembed.methods.output_readout import OutputReadout
 from proxembed.methods.pipeline import extrapolates, fold_scores, rows_without
 
 from .arms import MAP_SIZE, Arm
+from .foreign import last_step
 from .layouts import fitted_layout, map_of, settings_digest
 from .part import Part, some_weights
-from .results import BY_KEY, FEW_LABELS, NEIGHBORS, TEST, Kept, reason_of
+from .results import BY_KEY, FEW_LABELS, NEIGHBORS, TEST, Kept, KeptByKey, reason_of
 from .rival_fits import fitted_rival, label_scores
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
@@ -49,7 +50,6 @@ from .rivals.rival import Rival
 LATEST = 4  # embeddings of a part that are kept
 NO_SIZE = "ValueError: it has fewer components than any n_components asked for; add a smaller number"
 Pairs = tuple[tuple[Measure, str], ...]
-ByKey = dict[tuple[str, int | None, str], Any]  # by arm, k and part
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Measures:
 
 
 @dataclass
-class Scores:
+class Scores(KeptByKey):
     """What one arm reaches on one part."""
 
     curve: dict[int, float] = field(default_factory=dict)
@@ -94,15 +94,6 @@ class Scores:
     notes: tuple[str, ...] = ()
     stopped: bool = False
     rows: list[dict[str, Any]] = field(default_factory=list)
-    predictions: ByKey = field(default_factory=dict)
-    similarity: ByKey = field(default_factory=dict)
-    new_similarity: ByKey = field(default_factory=dict)
-    hubs: ByKey = field(default_factory=dict)
-    queries: ByKey = field(default_factory=dict)
-    kept: ByKey = field(default_factory=dict)
-    exchanged: ByKey = field(default_factory=dict)
-    exchanged_alone: ByKey = field(default_factory=dict)
-    decisions: ByKey = field(default_factory=dict)
     curves: dict[str, dict[int, float]] = field(default_factory=dict)  # of further measures of a search, by name
 
     def plain(self) -> dict[str, Any]:
@@ -223,15 +214,10 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
         fresh, weights = with_size(estimator, k), weights_for(arm, part)
         if isinstance(fresh, Layout) and weights is None:
             return Embedding(*map_of(fitted_layout(fresh, part), part), bounded)
-        given = fresh, *part.rows_for(estimator), weights, part.groups
-        if part.outputs is None:
-            Z, Z_held_out, own = scored_embedding(*given)
-        else:
-            model, Z, Z_held_out = fitted_embedding(*given)
-            own = model if hasattr(model, "output_readout") else None
-        if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
+        found = fitted(fresh, part, weights)._replace(bounded=bounded)
+        if not (np.isfinite(found.Z).all() and np.isfinite(found.Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
-        return Embedding(Z, Z_held_out, bounded, own=own)
+        return found
 
     own = estimator.n_components
     limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
@@ -255,6 +241,18 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
             except ValueError:
                 continue
     return found
+
+
+def fitted(method: Any, part: Part, weights: np.ndarray | None) -> Embedding:
+    """The embeddings of a part by a method, with what it predicts labels or numbers by itself; ``weights``: how often
+    each training row counts."""
+    given = method, *part.rows_for(method), weights, part.groups
+    if part.outputs is None:
+        Z, Z_held_out, own = scored_embedding(*given)
+    else:
+        model, Z, Z_held_out = fitted_embedding(*given)
+        own = last if hasattr(last := last_step(model), "output_readout") else None
+    return Embedding(Z, Z_held_out, own=own)
 
 
 def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
@@ -305,18 +303,10 @@ def reads_decisions(pairs: Pairs) -> bool:
 
 
 class Measured(NamedTuple):
-    """One embedding on the held-out rows."""
+    """One embedding on the held-out rows: the values of measures, and what is kept by the names of ``KeptByKey``."""
 
     values: dict[tuple[str, str], tuple[float, int]]
-    scores: Kept | None = None
-    similarity: np.ndarray | None = None
-    new_similarity: np.ndarray | None = None
-    hub: float | None = None
-    query_seconds: float | None = None
-    kept: float | None = None
-    exchanged: float | None = None
-    exchanged_alone: float | None = None
-    decisions: np.ndarray | None = None
+    kept: dict[str, Any]
 
 
 def decided_counts(part: Part, labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -466,13 +456,15 @@ class Readings:
         part = self.part
         values = {(measure.name, readout): self.value(measure, readout, measures) for measure, readout in pairs}
         if measures.similarities is None:
-            return Measured(values)
+            return Measured(values, {})
         k = measures.similarities[0].n_neighbors
         similarity, new_similarity = self.similarities(*measures.similarities)
-        kept = None if measures.test_alone and part.many_labels and part.name != TEST else self.kept_scores
         self._find(k)
-        hub = hub_share(self._near[k], k)
-        return Measured(values, kept, similarity, new_similarity, hub, self.query_seconds(k))
+        kept = {"similarity": similarity, "new_similarity": new_similarity}
+        kept |= {"hubs": hub_share(self._near[k], k), "queries": self.query_seconds(k)}
+        if not (measures.test_alone and part.many_labels and part.name != TEST):
+            kept["predictions"] = self.kept_scores
+        return Measured(values, kept)
 
     def value(self, measure: Measure, readout: str, measures: Measures) -> tuple[float, int]:
         """The value of a measure on the held-out rows, and the number of labels that it rests on."""
@@ -504,19 +496,18 @@ class Readings:
 class ScoreReadings(Readings):
     """Readings of an arm's own scores, which replace ridge scores and serve as its embedding."""
 
+    factored = None
+
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         self.Z, self.Z_held_out, self.part = Z, Z_held_out, part
         self.own_scores, self.scores = Z, Z_held_out.astype(np.float32)
-
-    @property
-    def kept_scores(self) -> Kept:
-        """The scores themselves."""
-        return self.scores
 
 
 class OwnReadings(Readings):
     """Readings of an embedding whose method predicts labels itself: its log odds replace ridge scores at every size.
     ``own``: those of the training rows, by models that have not seen them, and of the held-out rows."""
+
+    factored = None
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None, own: Any = None):
         super().__init__(Z, Z_held_out, part)
@@ -525,11 +516,6 @@ class OwnReadings(Readings):
             self.own_scores = np.empty(own[0].shape)
             for fold, (found, _) in enumerate(placed):
                 self.own_scores[part.inner == fold] = found.own[1]
-
-    @property
-    def kept_scores(self) -> Kept:
-        """The scores themselves."""
-        return self.scores
 
     @property
     def fitted_scores(self) -> np.ndarray:
@@ -566,6 +552,8 @@ class OutputReadings(Readings):
     """Readings of an embedding where y holds numbers: scores are predictions of F, cut to the range of the training
     rows, by the read-out of the fitted ``model`` (None: a ridge regression on the embedding)."""
 
+    factored = None
+
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None, model: Any = None):
         super().__init__(Z, Z_held_out, part, dtype=np.float64)
         self.model = model
@@ -597,10 +585,6 @@ class OutputReadings(Readings):
     def fitted_scores(self) -> np.ndarray:
         """Predictions of F for the training rows, (n, r)."""
         return self.predictions(self.Z)
-
-    @property
-    def factored(self) -> None:
-        return None
 
     def predictions(self, Z: Any) -> np.ndarray:
         """Predictions of F of rows of the embedding."""
@@ -648,6 +632,15 @@ class OutputLookupReadings(OutputScoreReadings):
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None, model: None = None):
         super().__init__(part.Y.F, Z_held_out, part)
+
+
+def readings_of(found: Embedding, part: Part, dtype: Any = np.float32) -> Readings:
+    """The readings of an embedding by its own read-out, or by a ridge; ``dtype``: of the scores by a ridge."""
+    if part.outputs is not None:
+        return OutputReadings(found.Z, found.Z_held_out, part, model=found.own)
+    if found.own is not None:
+        return OwnReadings(found.Z, found.Z_held_out, part, own=found.own)
+    return Readings(found.Z, found.Z_held_out, part, dtype=dtype)
 
 
 def within_range(F: np.ndarray, part: Part) -> np.ndarray:
@@ -712,10 +705,12 @@ def _fit_and_measure(
         found = readings.measured(measures, pairs)
         if measures.similarities and not (arm.rival or numbers):
             whole, alone = readings.exchanged(measures.similarities[0].n_neighbors)
-            found = found._replace(exchanged=whole, exchanged_alone=alone)
+            found.kept.update(exchanged=whole, exchanged_alone=alone)
         if decides and kind is not lookup:
-            found = found._replace(decisions=readings.decisions)
-        return found._replace(kept=part.kept_share(*places)) if keeps else found
+            found.kept["decisions"] = readings.decisions
+        if keeps:
+            found.kept["kept"] = part.kept_share(*places)
+        return found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
         _add(scores, arm, k, width, part, measures, pairs, done._replace(seconds=fitted.seconds + done.seconds))
@@ -762,7 +757,7 @@ def _add(
         return
     measure, readout = pairs[0]
     scores.curve.setdefault(width, measure.score(found.values[measure.name, readout][0]))
-    for name, value in zip(BY_KEY, found[1:], strict=True):
+    for name, value in found.kept.items():
         if value is not None:
             getattr(scores, name)[key] = value
 

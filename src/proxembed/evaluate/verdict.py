@@ -28,6 +28,7 @@ from proxembed.data.dataset import copied_rows
 from proxembed.measures.measures import is_near, is_new_near
 from proxembed.measures.statistics import holm
 from proxembed.splits.splits import LEAST_GROUPS
+from proxembed.tables.notes import counted
 from proxembed.targets.labels import LabelMatrix
 
 from .arms import ALL_FEATURES, MAP_SIZE
@@ -46,7 +47,18 @@ from .gains import (
     whole_repeats,
 )
 from .part import KEPT_ROWS
-from .results import FEW_LABELS, NEAREST, NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
+from .results import (
+    FEW_LABELS,
+    NEAREST,
+    NEIGHBORS,
+    SAME_ROWS,
+    TEST,
+    Results,
+    best_of,
+    measure_name,
+    name_parts,
+    sign_of,
+)
 from .rivals.maps import SupervisedUMAP
 
 CAN_BE_BETTER = ("neighbours", "predict", "map")
@@ -447,7 +459,7 @@ def new_neighbor_measure(names: list[str]) -> str | None:
 
 def predict_measure(names: list[str]) -> str:
     """The measure of predictions among the names: the first that does not read neighbours."""
-    return next((name for name in names if not name.endswith((f"({NEIGHBORS})", f"({NEAREST})"))), names[0])
+    return next((name for name in names if name_parts(name)[1] not in (NEIGHBORS, NEAREST)), names[0])
 
 
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:
@@ -468,7 +480,7 @@ def too_few(dataset: Any, rows: np.ndarray) -> str | None:
 
 
 def _few(count: int, noun: str, what: str, least: int) -> str:
-    are = f"{count} {noun}{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
+    are = f"{counted(count, noun)}{what} {'is' if count == 1 else 'are'}"
     return f"{are} too few to tell, at least {least} are needed"
 
 

@@ -16,7 +16,7 @@ from proxembed.measures.metrics import is_yes_no
 from proxembed.tables.notes import visible_texts
 
 from .figures import COLOURS, INK, MARKERS, STYLE, svg_text
-from .measured import SHADES, UNKNOWN, figure_number, output_name, viridis
+from .measured import REST, SHADES, UNKNOWN, figure_number, output_name, viridis
 from .page import render_page
 from .score_histogram import ScoredRows, class_names, draw_histograms, histogram_axes, histogram_svg
 from .sections import stacked
@@ -29,7 +29,6 @@ FIGURES = ("inside", "outside", "among", "on_ranks", "kept")
 VALUES = 2_000_000  # of all outputs that the page holds; of more only the first outputs have a switch; of features too
 LEVELS = 256  # of a feature on the page
 DRAWN = 4  # outputs of a picture, one line of panels each
-REST = "#7d8894"  # of classes without a colour of their own
 NO_HONEST = "no honest map"  # a cut for the budget
 FEW_POINTS = 5000  # above it the points of an SVG are one picture
 
@@ -135,7 +134,7 @@ def _output_of(column: Any, values: np.ndarray) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": output_name({"name": str(column.name)}), "values": values.astype(np.float32)}
     facts |= {"unknown": int((~known).sum()), "names": None, "classes": None, "range": None}
     if column.kind == "classes" or (column.kind == "labels" and not column.soft):
-        names = ["0", "1"] if column.values is None else list(map(str, column.values))
+        names = column.value_names
         counts = np.bincount(values[known].astype(np.intp), minlength=len(names))
         order = np.argsort(-counts, kind="stable")
         place = np.empty(len(names), dtype=np.intp)
@@ -146,7 +145,7 @@ def _output_of(column: Any, values: np.ndarray) -> dict[str, Any]:
     ranks = ranks_of(values)[known].astype(np.float64)
     colour[known] = 1 + np.minimum((ranks * SHADES).astype(np.intp), SHADES - 1)
     ends = [float(values[known].min()), float(values[known].max())] if known.any() else None
-    facts["names"] = None if column.values is None else list(map(str, column.values))
+    facts["names"] = None if column.values is None else column.value_names
     return {**facts, "colour": colour, "range": ends}
 
 

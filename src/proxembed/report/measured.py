@@ -12,7 +12,8 @@ from .plots import WIDE, Frame
 from .views import LABEL_COLOURS, middle_cut, short_name
 from .views import number as decimals
 
-BLUE, ORANGE, GREEN, DARK, GREY = "#0072B2", "#D55E00", "#009E73", "#1a1a1a", "#8a96a1"
+BLUE, ORANGE = LABEL_COLOURS[:2]
+DARK, GREY = "#1a1a1a", "#8a96a1"
 UNKNOWN = "#b5bcc3"  # of rows whose value is unknown
 REST = "#7d8894"  # of classes without a colour of their own
 SHADES = 32  # of viridis

@@ -2,19 +2,20 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proxembed.data.readers import READERS
-from proxembed.data.readers.columns import COPIES
+from proxembed.data.readers.columns import COPIES, Columns
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import TEST_ROWS
 from proxembed.evaluate.results import TEST, sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, feature_count
+from proxembed.params import declared
 
 from .advice import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, asks_for_maps, best_outside, not_saved, who
 from .plain_words import (
@@ -37,10 +38,8 @@ FLAGS = (
 )  # options of a search without a value
 PLACED = ("--out", "-o", "--resume")
 REPLACED = (*PLACED, "--goal", "--keep-rival", "--embedding", "--json")  # by those of another run
-OF_TABLE = set(
-    "--labels --targets --target-type --test --category --drop --keep --features --id --groups --time --text --missing "
-    "--empty --decimal --encoding --separator --sheet --header --no-header --sample-weight --seed".split()
-)  # options of a search that say how the data are read
+# Options of a search that say how the data are read.
+OF_TABLE = {f"--{name.replace('_', '-')}" for name in declared(Columns)} | {"--no-header", "--test", "--seed"}
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
 MODEL = "model.skops"
 COSINE = "--cosine"  # of ``transform``
@@ -154,25 +153,25 @@ class Run:
         """The command that draws the first two components of a method, and what it does; empty in Python."""
         if self.in_python or not self.has_data:
             return ""
-        kept = [
-            shlex.join(words) for words in self.words if words[0].partition("=")[0] in OF_TABLE or words[0][0] != "-"
-        ]
+        kept = self._given(lambda option: option in OF_TABLE or option[0] != "-")
         drawn = ["proxembed map", *kept, "--method", shlex.quote(method), "--layout components -o map.html"]
         return f"`{' '.join(drawn)}` draws one of this method"
 
     def in_folder(self, suffix: str) -> str:
         """The same command with a folder of its own."""
-        if self.in_python:
-            return self.command
-        kept = [shlex.join(words) for words in self.words if words[0].partition("=")[0] not in PLACED]
-        start = shlex.join(shlex.split(self.command)[:2])
-        return " ".join([start, *kept, "-o", shlex.quote(f"{self.folder}-{suffix}")])
+        return self.command if self.in_python else self._without(PLACED, suffix)
 
     def again(self, suffix: str, *more: str) -> str:
         """The command of the same search with other options, into a folder of its own."""
-        replaced = {*REPLACED, *(option.partition(" ")[0] for option in more)}
-        kept = [shlex.join(words) for words in self.words if words[0].partition("=")[0] not in replaced]
-        start = shlex.join(shlex.split(self.command)[:2])
+        return self._without({*REPLACED, *(option.partition(" ")[0] for option in more)}, suffix, *more)
+
+    def _given(self, takes: Callable[[str], bool]) -> list[str]:
+        """The words of the command, an option with its value, of which ``takes`` says yes to the first."""
+        return [shlex.join(words) for words in self.words if takes(words[0].partition("=")[0])]
+
+    def _without(self, replaced: Collection[str], suffix: str, *more: str) -> str:
+        """The command without some options, with others, into a folder of its own."""
+        start, kept = shlex.join(shlex.split(self.command)[:2]), self._given(lambda option: option not in replaced)
         return " ".join([start, *kept, *more, "-o", shlex.quote(f"{self.folder}-{suffix}")])
 
     def for_goal(self, name: str) -> str:
@@ -193,8 +192,7 @@ class Run:
     def for_embedding(self) -> str:
         """The search that saves its best embedding."""
         if not self.in_python:
-            goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] == "--goal"]
-            return self.again("embedding", *goal, "--embedding")
+            return self.again("embedding", *self._given(lambda option: option == "--goal"), "--embedding")
         return f"{self.command.removesuffix(')')}, embedding=True)"
 
     def resumed(self) -> str:
@@ -212,8 +210,7 @@ class Run:
             return f"{re.sub(GROUPS_GIVEN, '', self.command).removesuffix(')')}, groups={COPIES!r})"
         if not self.has_data:
             return ""
-        kept = ("--goal", "--embedding")
-        goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] in kept]
+        goal = self._given(lambda option: option in ("--goal", "--embedding"))
         return self.again("grouped", *goal, f"--groups {COPIES}")
 
     def for_rival(self, name: str) -> str:
@@ -222,7 +219,7 @@ class Run:
             return ""
         if self.in_python:
             return f"found.compare_model({name!r}).predict({self.new_rows})"
-        goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] == "--goal"]
+        goal = self._given(lambda option: option == "--goal")
         return self.again(name.replace(" ", "-"), *goal, f"--keep-rival {shlex.quote(name)}")
 
 

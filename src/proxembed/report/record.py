@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proxembed.data.table_writer import CsvRows
+from proxembed.evaluate.results import name_parts
 
 from .matrices import unpacked
 
@@ -293,7 +294,7 @@ def leaderboard_csv(summary: dict[str, Any]) -> str:
     writer.add([COLUMNS])
     for entry in summary["leaderboard"]:
         for name, score in entry["scores"].items():
-            measure, readout = name.removesuffix(")").rsplit(" (", 1)
+            measure, readout = name_parts(name)
             values = {
                 "arm": entry["arm"],
                 "kind": "rival" if entry["rival"] else "method",

@@ -128,7 +128,7 @@ def _listed_spellings(spellings: list[tuple[str, int]]) -> str:
     """Spellings and their rows, in ASCII if two of them look the same."""
     looks = {unicodedata.normalize("NFKC", name) for name, _ in spellings}
     form = shorten if len(looks) == len(spellings) else ascii
-    return " and ".join(f"{form(name)} ({count:,} row{'s' * (count != 1)})" for name, count in spellings)
+    return " and ".join(f"{form(name)} ({counted(count, 'row')})" for name, count in spellings)
 
 
 def shorten(text: object, width: int = 40) -> str:

@@ -47,7 +47,7 @@ from .identifiers import (
     settles,
 )
 from .lists import are_choices, listed
-from .notes import LeftOut, few_notes, row_numbers_note, spelled_alike
+from .notes import LeftOut, counted, few_notes, row_numbers_note, spelled_alike
 from .quantities import ANY_GROUPS, LEADING_ZERO, LIMITS, SCALED, STYLE_WORDS, NumberWords, table_style
 from .rows import TableRows
 
@@ -412,7 +412,7 @@ def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], codes: Sequ
     shown = " and ".join(map(repr, odd)) if len(odd) <= MOST_ODD else ", ".join(map(repr, odd[:SHOWN_ODD]))
     more = f" and {len(odd) - SHOWN_ODD} more" if len(odd) > SHOWN_ODD else ""
     options = [("missing", word) for word in odd]
-    cells_of = f"{count:,} cell{'s' * (count != 1)}"
+    cells_of = counted(count, "cell")
     problem = (
         f"holds {shown}{more} in {cells_of} of {int(cells.counts.sum()):,}, and {kind}s in the others: "
         "missing values, or a category"

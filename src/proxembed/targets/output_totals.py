@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.moments import Moments
+from proxembed.tables.notes import counted
 
 from .outputs import COARSE, UNKNOWN, Column, Layout, OutputReading, Outputs, constant_columns, factors
 from .targets import Targets
@@ -187,7 +188,7 @@ class OutputTotals:
         """A ValueError for columns with fewer than two known cells; a warning that names the constant ones."""
         for column, count in zip(self.layout.columns, self.held.astype(int).tolist(), strict=True):
             if count < 2:
-                cells = f"{count} known cell{'s' * (count != 1)}"
+                cells = counted(count, "known cell")
                 raise ValueError(f"y column {column.name!r} has {cells}; two are needed: drop it.")
         constant_columns(self.layout, self.level_and_scale[1], np.arange(self.layout.width), stacklevel=7)
 

@@ -48,6 +48,16 @@ class Column:
         """Columns of F."""
         return len(self.values) if self.kind == "classes" else 1
 
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns of F."""
+        return [f"{self.name}={value}" for value in self.values] if self.kind == "classes" else [str(self.name)]
+
+    @property
+    def value_names(self) -> list[str]:
+        """Its classes or categories in words; "0" and "1" of a column of 0 and 1."""
+        return ["0", "1"] if self.values is None else list(map(str, self.values))
+
     def decoded(self, predicted: np.ndarray) -> np.ndarray:
         """Predictions in units in the type of this column."""
         if self.kind == "ranks":
@@ -513,12 +523,7 @@ class OutputReading:
 
     def names(self, classes: Any) -> np.ndarray:
         """A name for each column of F."""
-        found = [
-            f"{column.name}={value}" if column.kind == "classes" else str(column.name)
-            for column in self.layout.columns
-            for value in (column.values if column.kind == "classes" else [None])
-        ]
-        return np.array(found, dtype=object)
+        return np.array([name for column in self.layout.columns for name in column.names], dtype=object)
 
     def outputs(self, classes: Any) -> tuple[Output, ...]:
         """How each column of y was read."""

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.tables.notes import counted
 from proxembed.tables.quantities import NumberWords
 
 from .labels import LabelMatrix, is_sets, mixed_signs
@@ -348,7 +349,7 @@ def _outputs(columns: list[Cells], kinds: list[str], layout: Layout, scale_targe
     for column, kind in zip(columns, kinds, strict=True):
         known = int(np.count_nonzero(~column.missing))
         if known < 2 and not block:
-            raise ValueError(f"{column.where} has {known} known cell{'s' * (known != 1)}; two are needed: drop it.")
+            raise ValueError(f"{column.where} has {counted(known, 'known cell')}; two are needed: drop it.")
         each, values = _column(column, kind if known else UNKNOWN)
         made.append(each)
         cells.append(values)
@@ -412,6 +413,6 @@ def _sparse_targets(y: Any, target_type: Any, scale_targets: Any, labels_allowed
     if known.min() < 2 and not block:
         few = int(known.argmin())
         count = int(known[few])
-        raise ValueError(f"y column {few} has {count} known cell{'s' * (count != 1)}; two are needed: drop it.")
+        raise ValueError(f"y column {few} has {counted(count, 'known cell')}; two are needed: drop it.")
     scaling, weights = weights_of(scale_targets, columns)
     return Outputs(cells, Layout(columns), holes if holes.nnz else None, scaling, weights)

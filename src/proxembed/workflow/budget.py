@@ -18,14 +18,12 @@ from proxembed.evaluate.costs import (
     fit_work,
     last_work,
     layout_work,
-    machine_speed,
     readout_work,
     shape_of,
     step_work,
 )
 from proxembed.evaluate.part import KEPT_AMONG, KEPT_ROWS
 from proxembed.evaluate.results import FEW_LABELS
-from proxembed.execute.executor import workers
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
@@ -37,9 +35,9 @@ from proxembed.tables.notes import counted
 from proxembed.targets.labels import MANY_LABELS
 
 from .options import LEAST_SHUFFLES, NEAR_MEASURES, BudgetOptions
-from .plan import EACH_MORE, FEWER_PROTOTYPES, Plan, drawn_part, round_up
+from .plan import FEWER_PROTOTYPES, FEWER_ROWS, Plan, drawn_part, round_up, speed
 
-FEWER_ROWS = 20_000, 12_000, 8000, 5000, 3000, 2000, 1000, 500
+LESS_ROWS = *FEWER_ROWS, 500  # than a search, which has other things to cut
 USUAL_SIZE = 10  # components of a method that names none
 
 
@@ -58,8 +56,7 @@ class Budget:
         if options.max_work is not None:
             return cls(float(options.max_work), 1.0, "--max-work")
         seconds = inf if options.max_seconds is None else float(options.max_seconds)
-        rate = 1.0 if seconds == inf else machine_speed() * (1 + EACH_MORE * (workers(n_jobs) - 1))
-        return cls(seconds, rate, "--max-seconds")
+        return cls(seconds, 1.0 if seconds == inf else speed(n_jobs), "--max-seconds")
 
     def has_room(self, work: float) -> bool:
         return work <= self.asked * self.rate
@@ -161,7 +158,7 @@ def cut_diagnosis(
     shape = shape_of(dataset.X, dataset.targets.c)
     forecast = DiagnosisWork(estimator, shape, folds, halves, "neighbors" if near else "scores")
     steps = [(n, each) for each in range(shuffles, min(LEAST_SHUFFLES, shuffles) - 1, -1)]
-    steps += [(rows, steps[-1][1]) for rows in FEWER_ROWS if rows < n]
+    steps += [(rows, steps[-1][1]) for rows in LESS_ROWS if rows < n]
     rows, kept = next((each for each in steps if budget.has_room(forecast.of(*each))), steps[-1])
     lines = [f"{counted(kept, 'shuffle')} instead of {shuffles}"] * (kept < shuffles)
     if rows < n:
@@ -209,7 +206,7 @@ def cut_map(budget: Budget, layout: Layout, dataset: Any, split: Any, *, free: b
 
     def steps() -> Iterator[tuple[int, Layout, bool]]:
         yield n, layout, True
-        for rows in (n, *(each for each in FEWER_ROWS if each < n)):
+        for rows in (n, *(each for each in LESS_ROWS if each < n)):
             yield rows, layout, False
             if free:
                 cheaper = cheaper_methods(rows, seed)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from proxembed.measures.selections import Differences, differences
 from proxembed.measures.statistics import holm
@@ -146,7 +145,7 @@ def differing_rows(
     rows, alone = tested_rows(selected, held_out)
     inside = selected[rows]
     if dataset.outputs is None:
-        kind, targets = "label", (list(dataset.label_names), _labels(dataset, rows))
+        kind, targets = "label", (list(dataset.label_names), dataset.targets.take(rows).indicator)
     else:
         kind, targets = "output", _outputs(dataset.outputs, rows)
     found = [*_told(kind, *targets, inside), *_told("feature", names, X[rows], inside)]
@@ -167,27 +166,11 @@ def _told(kind: str, names: Sequence[str], values: Any, inside: np.ndarray) -> l
     return told
 
 
-def _labels(dataset: Any, rows: np.ndarray) -> Any:
-    """The labels of some rows; NaN where they are unknown."""
-    Y = sparse.csr_array(dataset.Y)[rows]
-    if dataset.unknown is None:
-        return Y
-    dense = Y.toarray().astype(np.float64)
-    dense[sparse.csr_array(dataset.unknown)[rows].toarray() > 0] = np.nan
-    return dense
-
-
 def _outputs(outputs: Any, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Names and values of the outputs of some rows: numbers and ranks as they are, classes as one column each."""
     cells = np.asarray(outputs, dtype=np.float64)[rows]
-    names: list[str] = []
-    columns: list[np.ndarray] = []
-    for column, values in zip(outputs.layout.columns, cells.T, strict=True):
-        if column.kind != "classes":
-            names.append(str(column.name))
-            columns.append(values)
-            continue
-        for code, value in enumerate(column.values):
-            names.append(f"{column.name}={value}")
-            columns.append(np.where(np.isnan(values), np.nan, values == code))
-    return names, np.column_stack(columns)
+    parts = []
+    for column, values in zip(outputs.layout.columns, cells.T[..., None], strict=True):
+        member = np.where(np.isnan(values), np.nan, values == np.arange(column.size))
+        parts.append(member if column.kind == "classes" else values)
+    return [name for column in outputs.layout.columns for name in column.names], np.hstack(parts)

@@ -33,10 +33,10 @@ from proxembed.targets.labels import LabelMatrix
 
 from .labelled_data import component_range
 from .options import OptionError, SearchOptions
+from .plan import LEADERS
 from .record import complete_scores
 
 INNER_FOLDS = 3
-LEADERS = 3
 MANY_ROWS = 2000  # above which one adaptive model alone is compared: its fit grows with the cube of the rows
 MOST_ROWS = 10_000  # the adaptive model compares all pairs of rows
 TRIALS_KEPT = 1000

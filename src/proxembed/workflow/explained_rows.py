@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 
 from proxembed.data import Columns, read, read_rows
 from proxembed.features.table import EMPTY, TableState
@@ -192,7 +193,7 @@ class RowExplainer:
         rows = self.X[some]
         moved = np.asarray(self.embedding.transform(rows * (1 + MOVE)), dtype=np.float64)
         pairs = ((rows, self.X), (moved, self.Z))
-        own, among = (tenth(distances(new, old), some) for new, old in pairs)
+        own, among = (tenth(euclidean_distances(new, old), some) for new, old in pairs)
         return float(np.quantile(own, FAR_QUANTILE)), float(np.quantile(among, FAR_QUANTILE))
 
     @cached_property
@@ -237,7 +238,7 @@ class RowExplainer:
         rows = self._features(X)
         Z = np.asarray(self.embedding.transform(rows), dtype=np.float64)
         scores, words, values = self._scores(rows), self._words(X, Z), self._values(X)
-        apart = distances(Z, self.Z), distances(rows, self.X)
+        apart = euclidean_distances(Z, self.Z), euclidean_distances(rows, self.X)
         near = apart[0] if self.metric == "euclidean" else cosine_distances(Z, self.Z)
         tenths = [tenth(each) for each in apart]
         found = []
@@ -277,13 +278,11 @@ class RowExplainer:
     def _measured(self) -> dict[str, list[str]]:
         """The outputs of the training rows in words, by the names of their columns."""
         outputs, found = self.dataset.outputs, {}
-        for j, column in enumerate(outputs.layout.columns):
-            cells = np.asarray(outputs)[:, j]
-            named = column.kind in ("classes", "ranks")
-            told = [str(column.values[int(cell)]) if named else f"{cell:.4g}" for cell in np.nan_to_num(cells)]
-            found[str(column.name)] = [
-                each if known else "?" for each, known in zip(told, ~np.isnan(cells), strict=True)
-            ]
+        for column, cells in zip(outputs.layout.columns, outputs.as_given(), strict=True):
+            if column.values is None:
+                found[str(column.name)] = ["?" if np.isnan(each) else f"{each:.4g}" for each in cells]
+            else:
+                found[str(column.name)] = ["?" if each is None else str(each) for each in cells]
         return found
 
     @cached_property
@@ -291,7 +290,7 @@ class RowExplainer:
         """Names of the labels, of the columns of the outputs, or of the components where nothing is predicted."""
         last = self.tail.steps[-1][1]
         if self.dataset.outputs is not None:
-            return [name for _, column, _ in last.reading_.layout.spans() for name in _names_of(column)]
+            return [name for column in last.reading_.layout.columns for name in column.names]
         if not hasattr(self.tail, "predict"):
             return [f"component {j + 1}" for j in range(self.Z.shape[1])]
         return [str(name) for name in (last.classes_ if self.dataset.of_classes else self.dataset.label_names)]
@@ -357,30 +356,6 @@ class RowExplainer:
         copies = np.repeat(row, len(leads), axis=0)
         copies[places, features] = self.reference[features]
         return copies
-
-
-def _names_of(column: Any) -> list[str]:
-    """The names of the columns of F of an output."""
-    return [f"{column.name}={value}" for value in column.values] if column.kind == "classes" else [str(column.name)]
-
-
-def distances(new: Any, old: Any) -> np.ndarray:
-    """Euclidean distances of rows (m, d) to others (n, d), (m, n)."""
-    squares = [
-        np.asarray(each.multiply(each).sum(axis=1)).ravel() if sp.issparse(each) else (each**2).sum(axis=1)
-        for each in (new, old)
-    ]
-    product = new @ old.T
-    product = product.toarray() if sp.issparse(product) else product
-    return np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * product, 0.0))
-
-
-def cosine_distances(new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """One minus the cosine of rows (m, k) and others (n, k), (m, n); a row of zeros is at distance 1 of all."""
-    units = [
-        each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), np.finfo(float).tiny) for each in (new, old)
-    ]
-    return np.clip(1 - units[0] @ units[1].T, 0.0, 2.0)
 
 
 def tenth(apart: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:

@@ -34,7 +34,7 @@ from proxembed.study.candidates import component_sizes
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.axis import axis_names
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
-from proxembed.tables.notes import few_notes, shorten
+from proxembed.tables.notes import counted, few_notes, shorten
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import MANY_LABELS
 
@@ -326,7 +326,7 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
     if Y.nnz == 0:
         raise ValueError(f"{file}: no {row} has a label; {remedy}.")
     if len(known) < LEAST_ROWS:
-        few = f"{len(known)} row{'s' * (len(known) != 1)} with known labels, and at least {LEAST_ROWS} are needed"
+        few = f"{counted(len(known), 'row')} with known labels, and at least {LEAST_ROWS} are needed"
         raise ValueError(f"{file}: there {'is' if len(known) == 1 else 'are'} only {few}; label more rows.")
     counts = np.asarray(Y.sum(axis=0)).ravel()
     rows = len(known) if cells is None else cells.sum(axis=0)
@@ -342,7 +342,7 @@ def check_outputs(dataset: Dataset, file: object) -> None:
     """Raise ValueError for outputs that hold nothing to learn."""
     known = int(rows_scored(dataset).sum())
     if known < LEAST_ROWS:
-        rows = f"{known} row{'s' * (known != 1)} with a known value"
+        rows = f"{counted(known, 'row')} with a known value"
         raise ValueError(f"{file}: y has {rows}, and at least {LEAST_ROWS} are needed; add rows, or check y.")
     if not dataset.targets.differ:
         raise ValueError(f"{file}: every column of y is constant, so an embedding has nothing to show; check y.")
@@ -488,7 +488,7 @@ def _strengths(dataset: Dataset, X: np.ndarray, rows: np.ndarray) -> Iterator[tu
         own = outputs.cells[known, number]
         if column.kind == "classes":
             areas = _where_known(label_areas, X[known], own[:, None] == np.arange(column.size)).T
-            yield from zip((f"{column.name}={value}" for value in column.values), repeat(LEAK), areas, strict=False)
+            yield from zip(column.names, repeat(LEAK), areas, strict=False)
         elif column.kind == "labels":
             yield column.name, LEAK, _where_known(label_areas, X[known], own[:, None] > 0)[:, 0]
         else:

@@ -39,6 +39,7 @@ from proxembed.methods.pipeline import (
 )
 from proxembed.methods.relation import Scaling
 from proxembed.study.candidates import FIRST
+from proxembed.tables.notes import counted
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 
@@ -147,7 +148,7 @@ class LargeFit:
         """All rows as the workers of the cluster read them: a worker gets the path, and the labels, of its piece."""
         n_workers = cores(active_client())
         what = "scaling" if first is None else "embedding"
-        progress(0, self.table.n, f"{what}: {self.table.n:,} rows, read by {n_workers} worker{'s' * (n_workers != 1)}")
+        progress(0, self.table.n, f"{what}: {self.table.n:,} rows, read by {counted(n_workers, 'worker')}")
         rows, items, done = max(LEAST_ROWS, self.rows // n_workers), [], 0
         for piece in self.table.pieces(rows):
             items.append((piece, self._labels(done, done + piece.rows)))

@@ -25,13 +25,13 @@ NO_LABEL = "no label"
 TAKEN = ("row", "id", "x", "y", "held_out", "labels", "neighbors")
 
 
-def map_places(Z: Any, seed: int = 0) -> np.ndarray:
+def map_places(Z: Any) -> np.ndarray:
     """The places (n, 2) of rows with an embedding Z (n, k): two components as they are, one beside the number of the
     row, and more of them laid out by their neighbours."""
     Z = np.asarray(Z, dtype=np.float64)
     if Z.shape[1] == 1:
         return np.column_stack([Z, np.arange(len(Z), dtype=np.float64)])
-    return Z if Z.shape[1] == 2 else NeighborMap.of(Z, layout_named("auto"), 2, seed).places
+    return Z if Z.shape[1] == 2 else NeighborMap.of(Z, layout_named("auto"), 2, 0).places
 
 
 def row_columns(dataset: Any, held_out: np.ndarray) -> dict[str, Any]:
@@ -80,11 +80,9 @@ def label_words(dataset: Any) -> list[str]:
 
 def _output_columns(outputs: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for column, cells in zip(outputs.layout.columns, np.asarray(outputs, dtype=np.float64).T, strict=True):
-        if column.kind in ("classes", "ranks"):
-            found[str(column.name)] = ["unknown" if z != z else str(column.values[int(z)]) for z in cells]
-        else:
-            found[str(column.name)] = cells
+    for column, cells in zip(outputs.layout.columns, outputs.as_given(), strict=True):
+        named = column.values is not None
+        found[str(column.name)] = ["unknown" if each is None else str(each) for each in cells] if named else cells
     return found
 
 

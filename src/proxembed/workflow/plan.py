@@ -180,7 +180,7 @@ class Plan:
     @property
     def rate(self) -> float:
         """Units of work that these processes do per second on this machine."""
-        return machine_speed() * _processes(self.options)
+        return speed(self.options.n_jobs)
 
     @property
     def left(self) -> float:
@@ -587,7 +587,7 @@ def make_plan(
     else:
         starting = STARTING / machine_speed() * (not in_this_process(options.n_jobs))  # all at a time
         left = max(options.max_seconds - (clock.now() - started) - starting, 0.5 * options.max_seconds)
-        work = float(f"{left * machine_speed() * _processes(options):.3g}")
+        work = float(f"{left * speed(options.n_jobs):.3g}")
     whole, numbers = has_whole_rows(dataset), dataset.outputs is not None
     known = entrants(dataset.X, dataset.targets, options.seed, splits=options.folds + 1, whole_rows=whole)
     rivals = tuple(each for each in known[1:] if not each.lacks)
@@ -623,8 +623,9 @@ def round_up(value: float) -> str:
     return f"{ceil(value / unit) * unit:g}"
 
 
-def _processes(options: SearchOptions) -> float:
-    return 1 + EACH_MORE * (workers(options.n_jobs) - 1)
+def speed(n_jobs: int) -> float:
+    """Units of work that processes do per second on this machine."""
+    return machine_speed() * (1 + EACH_MORE * (workers(n_jobs) - 1))
 
 
 def _capped(estimator: Any, cuts: Cuts) -> Any:

@@ -22,6 +22,7 @@ from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.rivals.linear import LogisticScores
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.scoring import decided_counts
+from proxembed.evaluate.verdict import summarise
 from proxembed.measures.calibration import brier_score, calibrated, probabilities_of
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import (
@@ -421,7 +422,7 @@ def test_repeats_have_folds_of_their_own(dataset):
     protocol = Protocol((RAW,), sizes=(2,), splitting=Splitting(n_folds=2, n_repeats=3))
     results = run(protocol, dataset)
     assert len(results.folds) == 6 and len(set(map(tuple, results.held_out.values()))) == 6
-    assert contrasts(results, protocol.contrasts) == []
+    assert contrasts(summarise(results), protocol.contrasts) == []
 
 
 def test_groups_stay_on_one_side(dataset):

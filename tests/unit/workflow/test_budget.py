@@ -33,7 +33,7 @@ def fit_work(estimator, shape):
 def forecasts(monkeypatch):
     """Forecasts that a test can add up: fits alone."""
     monkeypatch.setattr(module, "fit_work", fit_work)
-    monkeypatch.setattr(module, "machine_speed", lambda: 2.0)
+    monkeypatch.setattr("proxembed.workflow.plan.machine_speed", lambda: 2.0)
     for name in ("last_work", "all_features_work", "readout_work", "layout_work", "step_work"):
         monkeypatch.setattr(module, name, lambda *given: 0.0)
 
@@ -128,7 +128,7 @@ def test_the_maps_of_either_part_and_the_neighbours_in_the_features_are_forecast
 
 
 def test_figures_say_what_was_cut(monkeypatch):
-    monkeypatch.setattr(module, "FEWER_ROWS", (60,))
+    monkeypatch.setattr(module, "LESS_ROWS", (60,))
     few = DATA.take(np.arange(80))
     found = diagnose_method(few, OPLS(), max_work=0.4, n_shuffles=1, n_resamples=1)
     assert found["cuts"] == ["60 of 80 rows"] and (found["n"], found["n_all"]) == (60, 80)

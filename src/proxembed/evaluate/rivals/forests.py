@@ -7,6 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from proxembed.estimator.base import Estimator
 from proxembed.estimator.rows import SeenRows
 from proxembed.estimator.weights import weights_of, with_weighted_means
 from proxembed.methods.forest import ForestLeaves, ForestVotes, averaged_rows
@@ -21,13 +22,15 @@ from .rival import FOREST_ROWS, SIZE, DataFacts, RivalEmbedding, RivalScores, We
 TABLE_ROWS = 1000  # rows of the forest that the table of costs was measured with
 
 
-class GrowsForest:
+class GrowsForest(Estimator, abstract=True):
     """A rival with one forest for all targets, grown on some distinct rows."""
 
-    n_estimators: Any
-    min_samples_leaf: Any
-    max_rows: Any
-    random_state: Any
+    n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
+    min_samples_leaf: int = param(default=2, low=1, integer=True, doc="Rows that a leaf holds at least.")
+    max_rows: int = param(
+        default=FOREST_ROWS, low=2, integer=True, doc="Largest number of distinct rows that the forest is grown on."
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
     def _grow(self, X: Any, T: Any, w: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
         """Grow the forest on targets T (n, r) of rows that count ``w`` times each (None: once). Returns
@@ -99,12 +102,6 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     cut = "last"
     label_wise = first_trees = True
     lookup = "label lookup"
-    n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
-    min_samples_leaf: int = param(default=2, low=1, integer=True, doc="Rows that a leaf holds at least.")
-    max_rows: int = param(
-        default=FOREST_ROWS, low=2, integer=True, doc="Largest number of distinct rows that the forest is grown on."
-    )
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
     @classmethod
     def forecast(cls, facts: DataFacts) -> float:

@@ -23,7 +23,7 @@ from proxembed.targets.outputs import Outputs
 
 from ..costs import forest_seconds
 from .forests import ONE_THREAD, GrowsForest
-from .rival import FOREST_ROWS, DataFacts, RivalNumbers, WeightedNumbers
+from .rival import DataFacts, RivalNumbers, WeightedNumbers
 
 MOST_COEFFICIENTS = 3000  # of a lasso
 MOST_CELLS = 400_000  # of boosting, of all columns of F
@@ -349,11 +349,6 @@ class ForestNumbers(GrowsForest, WeightedNumbers):
     share = 0.4
     lookup = "forest lookup"
     n_estimators: int = param(default=300, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
-    min_samples_leaf: int = param(default=2, low=1, integer=True, doc="Rows that a leaf holds at least.")
-    max_rows: int = param(
-        default=FOREST_ROWS, low=2, integer=True, doc="Largest number of distinct rows that the forest is grown on."
-    )
-    random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
 
     @classmethod
     def forecast(cls, facts: DataFacts) -> float:
