@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from .refusal import refusals
 from .terminal import command, print_json, say
 
 EMPTY = "no labels"
+MOST_LINES = 100  # of the columns of a table
 MARKS = (("empty", EMPTY),)  # the options that settle columns of one mark each
 
 if TYPE_CHECKING:
@@ -84,7 +86,8 @@ def with_options(options: Sequence[tuple[str, str]]) -> str:
 
 
 def print_columns(columns: Sequence[tuple[str, str, str]]) -> None:
-    """Print how each column was read; those named by numbers in order, such as wavelengths, in one line."""
+    """Print how each column was read; those named by numbers in order, such as wavelengths, in one line, and of many
+    columns those that follow each other and were read alike."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -94,14 +97,26 @@ def print_columns(columns: Sequence[tuple[str, str, str]]) -> None:
 
     named = set(axis_names([name for name, words, _ in columns if words.startswith("number")]))
     axis = [column for column in columns if column[0] in named and column[1].startswith("number")]
+    lines = [column for column in columns if column not in axis[1:]] if axis else list(columns)
     table = Table("column", "read as", "for example")
-    for column in columns:
-        if column in axis[:1]:
-            words = spectra_words([name for name, *_ in axis])
-            table.add_row(f"{axis[0][0]} ... {axis[-1][0]}", f"{axis[0][1]}: {words}", Text(visible(axis[0][2])))
-        elif column not in axis:
-            table.add_row(*map(Text, map(visible, column)))
+    for first, *others in _alike(lines) if len(lines) > MOST_LINES else ([each] for each in lines):
+        name, words, example = first
+        if axis and first == axis[0]:
+            name, words = f"{name} ... {axis[-1][0]}", f"{words}: {spectra_words([each for each, *_ in axis])}"
+        elif others:
+            name, words = f"{name} ... {others[-1][0]}", f"{words}: {1 + len(others):,} columns"
+        table.add_row(*map(Text, map(visible, (name, words, example))))
     Console().print(table)
+
+
+def _alike(columns: Sequence[tuple[str, str, str]]) -> Iterator[list[tuple[str, str, str]]]:
+    """The columns, those that follow each other and were read alike together, and the last ones of more than
+    ``MOST_LINES`` such."""
+    groups = [list(group) for _, group in groupby(columns, key=lambda column: column[1].partition(";")[0])]
+    yield from groups[: MOST_LINES - 1]
+    if rest := [column for group in groups[MOST_LINES - 1 :] for column in group]:
+        name, _, example = rest[0]
+        yield [(name, "in several ways (all with --json)", example), *rest[1:]]
 
 
 def spectra_words(names: Sequence[str]) -> str:

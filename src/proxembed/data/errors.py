@@ -11,6 +11,8 @@ from proxembed.tables.notes import few_notes
 
 Option = tuple[str, str]  # an argument and its value, such as ("drop", "v")
 
+OF_FEATURES = ("drop", "category")  # arguments
+
 
 class Fault(NamedTuple):
     """A problem with a table: the arguments that settle it, those that settle it in another way, or else a remedy."""
@@ -77,10 +79,12 @@ class TableFaults(DataError):
 
     @property
     def answers(self) -> list[tuple[Option, ...]]:
-        """The arguments that solve all problems, and those that solve them in another way, if there is one."""
+        """The arguments that solve all problems, and those that solve them in another way, if there is one; a column
+        that they name to be predicted is neither left out nor a category."""
         first = [option for each in self.problems for option in each.options]
         other = [option for each in self.problems for option in each.instead or each.options]
-        return [tuple(dict.fromkeys(each)) for each in ([first] if other == first else [first, other]) if each]
+        both = [_without_predicted(each) for each in ([first] if other == first else [first, other]) if each]
+        return list(dict.fromkeys(both))
 
     @property
     def remedy(self) -> str:
@@ -111,6 +115,12 @@ class UnlabelledTable(DataError):
         found.options, found.instead, found.names_file = error.options, error.instead, True
         found.columns, found.rows, found.notes = tuple(columns), rows, tuple(notes)
         return found
+
+
+def _without_predicted(options: Sequence[Option]) -> tuple[Option, ...]:
+    """The options without those that make features of labels and targets, or drop them."""
+    predicted = {value for name, value in options if name in ("labels", "targets")}
+    return tuple(dict.fromkeys(each for each in options if each[0] not in OF_FEATURES or each[1] not in predicted))
 
 
 def _column_of(text: str) -> str:

@@ -61,8 +61,24 @@ def is_packed(path: Path) -> bool:
 
 
 def plain_name(path: Path) -> str:
-    """The name of a file without the suffix of its packing."""
-    return PACKED_NAME.sub("", path.name)
+    """The name of a file without the suffix of its packing; that of the only file of an archive such as archive.zip."""
+    name = PACKED_NAME.sub("", path.name)
+    if path.suffix.lower() != ".zip" or Path(name).suffix or len(members := _members(path)) != 1:
+        return name
+    return Path(members[0].filename).name
+
+
+def _members(path: Path) -> list[zipfile.ZipInfo]:
+    """The files of a zip archive; none of what is not one."""
+    try:
+        with open(path, "rb") as raw:
+            return _files(zipfile.ZipFile(raw))
+    except (OSError, zipfile.BadZipFile):
+        return []
+
+
+def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [each for each in archive.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX/")]
 
 
 class Unpacked(io.BufferedReader):
@@ -133,7 +149,7 @@ def _zstd(raw: BinaryIO) -> IO[bytes]:
 def _zip(raw: BinaryIO) -> IO[bytes]:
     """The only file of a zip archive."""
     archive = zipfile.ZipFile(raw)
-    members = [each for each in archive.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX/")]
+    members = _files(archive)
     if len(members) != 1 or members[0].flag_bits & 1:
         held = f"{len(members):,} files" if len(members) != 1 else "a file with a password"
         raise DataError(f"the zip archive holds {held}; unpack it and give one file.")

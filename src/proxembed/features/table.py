@@ -12,8 +12,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from proxembed.features.scaling import ScalingState, scaling_apply, scaling_fit
 from proxembed.tables import Column, TableRows
 from proxembed.tables.cells import commonest_words, stems
-from proxembed.tables.reading import UnseenCells, share_alone
 from proxembed.tables.rows import small_indices
+from proxembed.tables.unseen import UnseenCells, share_alone
 
 MOST_VALUES = 30  # categories with a 0/1 column each; of more, the most frequent ones and the share of rows
 LEAST_ROWS = 2  # in which a word, or a name of a list, has to occur

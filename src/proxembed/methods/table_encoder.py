@@ -14,8 +14,8 @@ from proxembed.features.table import TableState, features_fit
 from proxembed.tables import Column, TableRows, read_columns
 from proxembed.tables.frames import FrameColumn, frame_of, is_frame, named_columns, rows_of
 from proxembed.tables.notes import few_names, few_notes
-from proxembed.tables.reading import warn_of
 from proxembed.tables.rows import columns_by_position
+from proxembed.tables.unseen import warn_of
 
 
 class TableEncoder(Embedder):

@@ -27,6 +27,14 @@ def axis_value(name: str) -> float | None:
 
 
 def axis_of(names: Sequence[str]) -> NDArray[np.float64] | None:
+    """The names as numbers (n,), where they are more than 15, rise or fall throughout and do not count the columns from
+    0 or 1, perhaps without the first two; else None."""
+    values = values_in_order(names)
+    counted = values is not None and values[0] <= 1 + MOST_STRAYS and bool((np.diff(values) == 1).all())
+    return None if counted else values
+
+
+def values_in_order(names: Sequence[str]) -> NDArray[np.float64] | None:
     """The names as numbers (n,), where they are more than 15 and rise or fall throughout; else None."""
     found = [axis_value(name) for name in names] if len(names) > SHORTEST_AXIS else [None]
     values = np.array([value for value in found if value is not None])

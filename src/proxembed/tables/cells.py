@@ -12,6 +12,7 @@ import numpy as np
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>", "?")
 TRUTHS = (
+    *(("unchecked", "checked"), ("not selected", "selected"), ("absent", "present")),  # of REDCap and other surveys
     *(("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("nein", "ja"), ("n", "j"), ("non", "oui")),
     *(("no", "s\u00ed"), ("no", "s\u00ec"), ("no", "si"), ("n\u00e3o", "sim"), ("nao", "sim"), ("nee", "ja")),
     *(("nej", "ja"), ("nie", "tak"), ("\u043d\u0435\u0442", "\u0434\u0430")),

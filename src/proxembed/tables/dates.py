@@ -33,6 +33,8 @@ OFFSET = re.compile(
 FULL_MONTHS = ("january february march april may june july august september october november december sept").split()
 HALF = r"([AaPp]\.?[Mm]\.?)"
 CLOCK = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\s*(?:{HALF}|Uhr)?|(\d{{1,2}})\s*{HALF}", re.ASCII)
+SHORT_DOTTED = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d", re.ASCII)  # 14.40, a time or a number
+FEWEST_DOTTED = 20  # different ones that must have no more than 59 minutes
 DOTTED = re.compile(r"\d{1,2}\.[0-5]\d\.[0-5]\d", re.ASCII)  # hours, minutes and seconds, a date or a code
 WRITTEN = re.compile(  # with units, such as PT1H30M or 1 day 2 h 30 min
     r"(?:P(?=\d+D|T\d)|(?=\d))(?:(\d+)\s*d(?:ays?)?\s*)?T?(?:(\d+)\s*h(?:(?:ou)?rs?)?\s*)?"
@@ -46,6 +48,9 @@ TIME_NAME = re.compile(
     r"|[a-z](?:Time|Duration|Lap)(?![a-z])",
     re.IGNORECASE,
 )
+BARE_FORMS = {6: "%Y%m", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}  # digits of a date without marks
+BARE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:\d\d){0,4}(?:\.0*)?", re.ASCII)
+FEWEST_BARE = 5  # different months or days, in two years, that whole numbers must be to be read as dates
 LATEST_OF_TWO = 68  # a year of two digits up to this one is 20xx, as in POSIX
 
 
@@ -57,6 +62,25 @@ def date_style(words: Sequence[str]) -> str | None:
         if words and all(seconds(word, style) is not None for word in words):
             return style
     return None
+
+
+def bare_dates(words: Sequence[str]) -> bool:
+    """Whether all words are dates without marks, of one form such as 20241231, in two years or more."""
+    if len(words) < FEWEST_BARE or len({len(word.partition(".")[0]) for word in words}) > 1:
+        return False
+    return len({word[:4] for word in words}) > 1 and all(_bare(word) is not None for word in words)
+
+
+def _bare(value: Any) -> datetime | None:
+    """A date of digits alone, such as 20241231."""
+    word = value if isinstance(value, str) else f"{value:.0f}"
+    form = BARE_FORMS.get(len(word.partition(".")[0])) if BARE.fullmatch(word) else None
+    if form is None:
+        return None
+    try:
+        return datetime.strptime(word.partition(".")[0], form)
+    except ValueError:
+        return None
 
 
 def date_misfits(words: Sequence[str]) -> list[int]:
@@ -77,7 +101,9 @@ def has_short_years(words: Sequence[str]) -> bool:
 
 def seconds(value: Any, style: str) -> float | None:
     """A date as seconds since 1970 (UTC if it has no zone), in a style of ``date_style``; None for anything else."""
-    if isinstance(value, str):
+    if style == "bare" and isinstance(value, str | int | float):
+        value = _bare(value)
+    elif isinstance(value, str):
         value = _moment(value, style)
     elif isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
@@ -253,6 +279,11 @@ def _lasts(words: Sequence[str]) -> bool:
 def time_name(name: str) -> bool:
     """Whether a column name says that its cells are times."""
     return TIME_NAME.search(name) is not None
+
+
+def may_be_times(words: Sequence[str], name: str) -> bool:
+    """Whether numbers such as 14.40 may be times: under the name of a time, and none has more than 59 minutes."""
+    return time_name(name) and len(set(words)) >= FEWEST_DOTTED and all(map(SHORT_DOTTED.fullmatch, words))
 
 
 def clock_misfits(words: Sequence[str]) -> list[int]:

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from .quantities import NUMBER, quantity
@@ -19,6 +20,8 @@ NAME_KEYS = ("name", "label", "title")  # of a dictionary
 CUT = ("...", "\u2026")  # stand for the entries that were left out
 NO_NUMBER = ("nan", "inf", "-inf")  # in a vector
 FIRST = "[({<afsn"
+CODES_CHOSEN = re.compile(r"[1-9]\d?(?:,[1-9]\d?)*", re.ASCII)
+FEWEST_CHOSEN, FEWEST_FIRST = 8, 3  # different words of several codes, and their first codes
 
 
 def listed(word: str) -> tuple[Any, ...] | None:
@@ -141,3 +144,16 @@ def are_choices(words: Sequence[str]) -> bool:
     several = first | later | alone
     free = bool(first & later) or several == alone
     return free and len(several) < len(words) and 2 * len(alone | first & later) >= len(several)
+
+
+def are_codes_chosen(words: Sequence[str]) -> bool:
+    """Whether words such as 1,4 are codes of several choices, and not numbers with a decimal comma: whole numbers from
+    1, some of them alone, that rise in every word, in eight different words or more with three first codes or more."""
+    if not words or not all(map(CODES_CHOSEN.fullmatch, words)):
+        return False
+    codes = [list(map(int, word.split(","))) for word in words]
+    several = [each for each in codes if len(each) > 1]
+    first, later = {each[0] for each in several}, {code for each in several for code in each[1:]}
+    rise = all(one < other for each in several for one, other in pairwise(each))
+    of_one = any(code < 10 for code in later)  # 1,25 and 2,50 are numbers
+    return rise and of_one and len(codes) > len(several) >= FEWEST_CHOSEN and len(first) >= FEWEST_FIRST

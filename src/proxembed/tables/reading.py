@@ -1,24 +1,19 @@
-"""What the columns of a table hold, which say whose row it is, and cells of new rows that no training row has."""
+"""What the columns of a table hold, and which say whose row it is."""
 
 import re
-import warnings
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
 
 from .cells import is_empty, scale_steps, truth_words
 from .column import CellError, Column, is_missing, is_real, word_of
 from .dates import (
+    bare_dates,
     clock_misfits,
     clock_style,
     date_misfits,
@@ -27,6 +22,7 @@ from .dates import (
     has_short_years,
     hours,
     is_numbered_month,
+    may_be_times,
     named_zone,
 )
 from .identifiers import (
@@ -46,18 +42,18 @@ from .identifiers import (
     owner_name,
     settles,
 )
-from .lists import are_choices, listed
+from .lists import are_choices, are_codes_chosen, listed
 from .notes import LeftOut, counted, few_notes, row_numbers_note, spelled_alike
 from .quantities import ANY_GROUPS, LEADING_ZERO, LIMITS, SCALED, STYLE_WORDS, NumberWords, table_style
-from .rows import TableRows
 
-MISSING_CODES = (99, 999, 9999, 99999)
+MISSING_CODES = (99, 999, 9999, 99999, 999999, 99.9, 999.9, 9999.9, 99.99, 999.99, 9999.99, 999.25, 1e20)
 FEWEST_IDS = 8
 FEWEST_CODES = 3  # cells of each negative number of a column without others, to be asked about
 MOST_CODES = 5  # such numbers, as surveys write -9, -8 and -1
 WIDE_GAP = 3  # between such numbers, or from the last of them to the answers
 FARTHEST = 4  # a gap below this part of such a number is none: 99 after 95
 FIRST_CELLS = 1000
+FIRST_BARE, LAST_BARE = 190001, 20991232e6  # dates as whole numbers
 LOWEST_CODE = re.compile(r"-[789]+")
 FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
 FEWEST_BESIDE_ONE = 3  # the same beside one other word, without digits
@@ -74,16 +70,16 @@ AS_LABELS = "name it with labels= instead of targets="
 DURATIONS = (timedelta, np.timedelta64)
 SIGNS = r"\d\s.,:;/'\"\u2019\u2032\u2033\u00b0%+\-\u2013\u2212()#hx*^kK$\u20ac\u00a3\u00b1\u00d7~\u2248<>=\u2264\u2265"
 NUMERIC_LOOK = re.compile(rf"(?=.*\d)(?=.*\D)[{SIGNS}]+")
+UNITS_LOOK = re.compile(  # with directions, as hexadecimal numbers, or of several units
+    rf"[\d{SIGNS}]*\d[{SIGNS}]*[NSEWO]|0x[\da-f]+|(?:\d+(?:[.,]\d+)?\s*[a-z]{{1,4}}\.?,?\s*){{2,4}}",
+    re.IGNORECASE | re.ASCII,
+)
 DATE_LOOK = re.compile(r"(?=\D*\d{1,2}\D)(?=.*\b(?:1[89]|20)\d\d\b).{6,30}")
 NUMERIC_RANGE = r"^\d{1,3}-\d{1,3}$|^\d+[kK]-\d+[kK]$"
 MEASURED = re.compile(rf"[:/,%hx*'\"\u2019\u2032\u2033\u00b0]|^(?:19|20)\d\d-(?:0[1-9]|1[0-2])$|{NUMERIC_RANGE}")
 DATE_WORDS = {"iso": "date", "dmy": "date, day first", "mdy": "date, month first"}
 CLOCK_WORDS = {"clock": "clock time, in hours", "duration": "duration, in minutes"}
-CHANCE = 0.05  # of as many unseen cells, by the share of training cells that stand alone
-DIGITS = re.compile(r"\d+", re.ASCII)
 POINTED = re.compile(r"\d+(?:\.\d+){2,}", re.ASCII)
-SHORT = re.compile(r"([1-9]\d*)(?:\.0+)?", re.ASCII)  # a code that became a number
-EXAMPLES = 2
 
 
 @dataclass(frozen=True)
@@ -150,7 +146,11 @@ def read_columns(
     """The readings of the columns of a table; ``targets`` must hold numbers."""
     table = {name: _cells(name, *cells, tuple(missing or ())) for name, cells in columns.items()}
     as_texts, as_categories, as_features, as_targets = set(texts), set(categories), set(kept), set(targets)
-    apart = as_texts | as_categories
+    asks_codes = points and decimal is None
+    chosen = {
+        name for name, cells in table.items() if asks_codes and are_codes_chosen(cells.numbers.words)
+    } - as_targets
+    apart = as_texts | as_categories | chosen
     open_columns = {name: cells.numbers for name, cells in table.items() if name not in apart}
     styled = table_style(open_columns, decimal, points)
     style, asks = styled.style, missing is None
@@ -162,6 +162,8 @@ def read_columns(
             reading = _category(cells, "category")
         elif name in as_targets:
             reading = _target(cells, style, asks)
+        elif name in chosen:
+            reading = _chosen(cells)
         else:
             reading = _read(cells, style, asks=asks, kept=name in as_features)
         found.append(reading)
@@ -191,7 +193,7 @@ def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...
 
 def _reading(cells: DistinctCells, words: str, column: Column | None, **more: Any) -> Reading:
     """The reading of a column, with its first cell and the number of empty ones in words."""
-    shown = _cut(cell_text(cells.values[0])) if cells.values else ""
+    shown = cut(cell_text(cells.values[0])) if cells.values else ""
     words += f"; {cells.empty:,} empty" if cells.empty and cells.values else ""
     return Reading(cells.name, words, shown, column, **more)
 
@@ -204,7 +206,8 @@ def _read(cells: DistinctCells, style: str, *, asks: bool, kept: bool) -> Readin
         return _reading(cells, "constant, left out", None)
     if not kept and (owner := _owner(cells, style)) is not None:
         return owner
-    reading = _lists(cells) or _truths(cells) or _clocks(cells) or _numbers(cells, style, asks) or _dates(cells)
+    reading = _lists(cells) or _truths(cells) or _clocks(cells) or _bare_dates(cells)
+    reading = reading or _numbers(cells, style, asks) or _dates(cells)
     if reading is not None and code_name(cells.name) and _codes(cells, reading.words.startswith("number")):
         words = f"code (by its name), {len(cells.values):,} values"
         return _reading(cells, words, Column(cells.name, "category", style="code"))
@@ -347,6 +350,8 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
             f"{cells.name}: {int(cells.counts[held.limits].sum()):,} cells such as {held.words[held.limits[0]]!r} are "
         )
         note += f"read as that limit (category={cells.name!r}: as categories)"
+    if may_be_times(cells.words, cells.name):
+        note = f"{cells.name} is read as a number: write times such as {cells.words[0]} with a colon if they are times"
     return _reading(cells, words + marks, column, note=note)
 
 
@@ -497,6 +502,21 @@ def holds_missing_code(X: np.ndarray) -> bool:
     return any(_missing_codes(*np.unique(X[:, j], return_counts=True)) for j in suspects.astype(np.intp))
 
 
+def _bare_dates(cells: DistinctCells) -> Reading | None:
+    """Dates written as whole numbers, such as 20241231."""
+    if not (cells.words or all(map(is_real, cells.values))) or not bare_dates(list(map(word_of, cells.values))):
+        return None
+    note = f"{cells.name} is read as dates, such as {word_of(cells.values[0])} (category={cells.name!r}: as codes)"
+    return _reading(cells, "date", Column(cells.name, "date", style="bare", missing=cells.missing), note=note)
+
+
+def holds_bare_dates(X: np.ndarray) -> bool:
+    """Whether a column of a matrix holds dates written as whole numbers, such as 20241231."""
+    low, high = (X.min(axis=0), X.max(axis=0)) if len(X) else (np.zeros(0), np.zeros(0))
+    distinct = (np.unique(X[:, j]) for j in np.flatnonzero((low >= FIRST_BARE) & (high < LAST_BARE)))
+    return any(bare_dates([f"{value:.0f}" for value in values]) for values in distinct if not (values % 1).any())
+
+
 def _dates(cells: DistinctCells) -> Reading | None:
     words = cells.words
     if not words:
@@ -542,6 +562,14 @@ def _joined_names(cells: DistinctCells) -> Reading | None:
         if 3 * len(joint) > len(words) and len(joint) > 1 and short and few:
             return _reading(cells, f"names, joined by {join!r}", Column(cells.name, "names", style=join))
     return None
+
+
+def _chosen(cells: DistinctCells) -> Reading:
+    """Codes of several choices in a cell."""
+    shown = next(word for word in cells.words if "," in word)
+    note = f"{cells.name} is read as choices joined by ',', such as {shown!r} (decimal=',': as numbers)"
+    note = "" if cells.numbers.misfits(",") else note
+    return _reading(cells, "names, joined by ','", Column(cells.name, "names", style=","), note=note)
 
 
 def _words(cells: DistinctCells, style: str) -> Reading:
@@ -595,7 +623,7 @@ def _unread(cells: DistinctCells, style: str, kind: str) -> str:
             f"{cells.name} is read as a {kind}: its cells, such as {words[0]!r}, are times or durations only under the "
             f"name of a time, such as '{cells.name}_time'"
         )
-    for what, look in (("numbers or times", NUMERIC_LOOK), ("dates", DATE_LOOK)):
+    for what, look in (("numbers or times", NUMERIC_LOOK), ("numbers", UNITS_LOOK), ("dates", DATE_LOOK)):
         alike = [word for word in words if look.fullmatch(word)]
         if 2 * len(alike) > len(words):
             return (
@@ -617,10 +645,10 @@ def cell_text(value: Any) -> str:
 
 def shown_cell(value: Any) -> str:
     """A cell for a message, shortened."""
-    return repr(_cut(cell_text(value), 2 * EXAMPLE))
+    return repr(cut(cell_text(value), 2 * EXAMPLE))
 
 
-def _cut(text: str, width: int = EXAMPLE) -> str:
+def cut(text: str, width: int = EXAMPLE) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
@@ -682,119 +710,3 @@ def _note(name: str, codes: NDArray[np.integer], chosen: str | None, what: str) 
         return LeftOut(f"{text}; {used} {keep})")
     shared = f"test rows may share it with training rows (groups={name!r} keeps its rows together; {keep})"
     return LeftOut(f"{text}; {shared}")
-
-
-class UnseenCellsWarning(UserWarning):
-    """Most cells of a column of new rows are unknown to the model, or lack the leading zeros of the training rows."""
-
-
-@dataclass
-class UnseenCells:
-    """The cells of a column of new rows, beside those of the training rows."""
-
-    column: str
-    values: Sequence[str]
-    alone: float
-    filled: int = 0
-    unseen: Counter[Hashable] = field(default_factory=Counter)
-
-    def add(self, cells: Iterable[Any]) -> None:
-        """Count the cells of some new rows: text, or tuples of names."""
-        known, counts = set(self.values), Counter(cells)
-        for cell, count in counts.items():
-            if cell:  # "" and () are empty
-                self.filled += count
-                if known.isdisjoint(cell if isinstance(cell, tuple) else (cell,)):
-                    self.unseen[cell] += count
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes on the column."""
-        padded = self._padded()
-        short = sum(self.unseen[cell] for cell in padded)
-        others = Counter({cell: count for cell, count in self.unseen.items() if cell not in padded})
-        found = []
-        if short:
-            cell, code = next(iter(padded.items()))
-            found.append(
-                f"{self.column}: {short:,} of {self.filled:,} cells lack the leading zeros of the training rows, such "
-                f"as {cell!r} for {code!r}; write the column as text, with its zeros"
-            )
-        if self._surprising(others.total()):
-            shown = _listed(dict.fromkeys(chain.from_iterable(c if isinstance(c, tuple) else (c,) for c in others)))
-            found.append(
-                f"{self.column}: {others.total():,} of {self.filled:,} cells are unknown to the model, such as "
-                f"{shown}; the training rows have {_listed(value for value in self.values if value)}"
-            )
-        return found
-
-    def _surprising(self, count: int) -> bool:
-        """Whether most cells are unseen, and more of them than the training rows let expect."""
-        return 2 * count > self.filled and bool(bdtrc(count - 1, self.filled, min(self.alone, 1.0)) <= CHANCE)
-
-    def _padded(self) -> dict[Hashable, str]:
-        """The unseen codes that have lost their leading zeros, and each as the training rows write it."""
-        codes = {value.lstrip("0"): value for value in self.values if DIGITS.fullmatch(value)}
-        if not any(map(LEADING_ZERO.match, codes.values())):
-            return {}
-        widths = {len(code) for code in codes.values()}
-        found: dict[Hashable, str] = {}
-        for cell in self.unseen:
-            part = SHORT.fullmatch(cell) if isinstance(cell, str) else None
-            if part is not None and len(widths) == 1 and len(part[1]) < min(widths):
-                found[cell] = part[1].zfill(*widths)
-            elif part is not None and part[1] in codes:
-                found[cell] = codes[part[1]]
-        return found
-
-
-def share_alone(cells: Iterable[Any]) -> float:
-    """Share of the filled cells with no value that another cell has."""
-    filled = [set(cell) if isinstance(cell, tuple) else {cell} for cell in cells if cell]
-    counts = Counter(chain.from_iterable(filled))
-    return sum(all(counts[value] == 1 for value in cell) for cell in filled) / max(len(filled), 1)
-
-
-def unseen_notes(train: TableRows, new: TableRows) -> list[str]:
-    """The notes on columns of categories and of lists of names of new rows."""
-    found = []
-    for column in train.columns:
-        if column.kind in ("category", "names"):
-            cells = train[column.name]
-            values = dict.fromkeys(chain.from_iterable(cells) if column.kind == "names" else cells)
-            unseen = UnseenCells(column.name, list(values), share_alone(cells))
-            unseen.add(new[column.name])
-            found += [(column.name, note) for note in unseen.notes]
-    return few_notes(found)
-
-
-_FILE: ContextVar[dict[str, UnseenCells] | None] = ContextVar("unseen cells of a file", default=None)
-
-
-def warn_of(found: Iterable[UnseenCells]) -> None:
-    """Warn of the columns with most cells unseen, or at the end of ``parts_of_one_file`` where it is open."""
-    gathered = _FILE.get()
-    if gathered is None:
-        for note in few_notes((unseen.column, note) for unseen in found for note in unseen.notes):
-            warnings.warn(note, UnseenCellsWarning, stacklevel=4)
-        return
-    for unseen in found:
-        whole = gathered.setdefault(unseen.column, UnseenCells(unseen.column, unseen.values, unseen.alone))
-        whole.filled += unseen.filled
-        whole.unseen += unseen.unseen
-
-
-@contextmanager
-def parts_of_one_file() -> Iterator[None]:
-    """Warn once of the rows of all parts, when all went through."""
-    gathered: dict[str, UnseenCells] = {}
-    token = _FILE.set(gathered)
-    try:
-        yield
-    finally:
-        _FILE.reset(token)
-    warn_of(gathered.values())
-
-
-def _listed(values: Iterable[Any]) -> str:
-    return " and ".join(repr(_cut(str(value))) for value in islice(values, EXAMPLES))

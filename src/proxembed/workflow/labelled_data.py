@@ -335,6 +335,8 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
         more = f" and {len(held) - SHOWN_LABELS} more" if len(held) > SHOWN_LABELS else ""
         shown = ", ".join(held[:SHOWN_LABELS]) + more
         same = f"every {row} has the same labels ({shown}), so an embedding has nothing to separate"
+        if cells is not None and counts.any():
+            remedy = f"say empty='no labels' if empty cells are no labels, or {remedy}"
         raise ValueError(f"{file}: {same}; {remedy}.")
 
 

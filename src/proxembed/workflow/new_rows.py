@@ -15,7 +15,7 @@ from proxembed.data.table_writer import TableWriter
 from proxembed.execute.atomic_files import staged
 from proxembed.execute.executor import Progress, own_configuration, silent
 from proxembed.persist import load, load_source
-from proxembed.tables.reading import parts_of_one_file
+from proxembed.tables.unseen import parts_of_one_file
 
 COPIES = 6  # of a part of the rows that a transform holds: as read, checked, scaled, and what methods make of it
 LEAST_ROWS = 256

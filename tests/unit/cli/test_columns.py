@@ -57,6 +57,12 @@ def test_labels_that_no_search_takes_are_told_by_the_verb_too(tmp_path):
     assert done.exit_code == 0 and "12 x 1" in done.stdout
     said = " ".join(done.stdout.partition("before a search: ")[2].split())
     assert "every row has the same labels ('cat')" in said and said.endswith("the labels (--labels).")
+    (tmp_path / "yes.csv").write_text(
+        "x,a,b\n" + "".join(f"{j},{'Yes' * (j % 2)},{'Yes' * (j // 2 % 2)}\n" for j in range(12))
+    )
+    said = program(tmp_path / "yes.csv", "--labels", "a,b").stdout
+    assert "say --empty 'no labels' if empty cells are no labels, or check which columns" in " ".join(said.split())
+    assert "next: " in program(tmp_path / "yes.csv", "--labels", "a,b", "--empty", "no labels").stdout
     assert "next: " not in done.stdout
 
 
@@ -137,6 +143,20 @@ def test_a_stray_numbered_column_stands_beside_spectra(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join([head, *rows]))
     done = program(tmp_path / "t.csv")
     assert "--targets X1,'50 Hz',fat" in done.stdout and "20 columns named" in done.stdout and not done.stderr
+
+
+def test_many_columns_that_are_read_alike_stand_in_one_line(tmp_path):
+    head = ",".join(["s", *(f"g{j}" for j in range(300)), "y"])
+    for name, mixed in (("a", False), ("b", True)):
+        cells = [[f"{j % 3}.5" if k % 2 or not mixed else "ab"[j % 2] for k in range(300)] for j in range(20)]
+        rows = (f"s{j},{','.join(row)},{'uv'[j % 2]}" for j, row in enumerate(cells))
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]))
+    lines = program(tmp_path / "a.csv").stdout.splitlines()
+    assert len(lines) < 15 and sum("g0 ... g299" in line and "number: 300 columns" in line for line in lines) == 1
+    lines = program(tmp_path / "b.csv").stdout.splitlines()
+    assert (
+        100 < len(lines) < 115 and sum("in several ways (all with --json): 203 columns" in line for line in lines) == 1
+    )
 
 
 def test_lines_left_out_are_told_before_labels_are_named(tmp_path):

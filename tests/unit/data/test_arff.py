@@ -335,3 +335,15 @@ def test_sparse_labels_that_are_neither_classes_nor_numbers_are_named_by_line(tm
         read(path, columns=Columns(labels=("u",), target_type="classes", drop=("v",)))
     classes = read(path, columns=Columns(labels=("x2",), target_type="classes", drop=("v",)))
     assert classes.label_names == ("0", "1", "2", "3", "4")
+
+
+@pytest.mark.parametrize("name", ["t.dat", "t.arff"])
+def test_keel_names_its_labels_as_outputs(name, tmp_path):
+    head = "@relation t\n@attribute x real [0.0, 1.5]\n@attribute n integer[0,9]\n@attribute y {u, v}\n@attribute z "
+    rows = "".join(f"0.{j}, {j}, {'uv'[j % 2]}, {j % 3 % 2}\n" for j in range(9))
+    (tmp_path / name).write_text(f"{head}{{0, 1}}\n@inputs x, n, z\n@outputs y\n@data\n{rows}")
+    data = read(tmp_path / name)
+    assert data.label_names == ("u", "v") and data.feature_names == ("x", "n", "z")
+    assert read_rows(tmp_path / name, data.source)[0].shape == (9, 3)
+    (tmp_path / name).write_text(f"{head}real\n@inputs x, n\n@output z\n@data\n{rows}")
+    assert read(tmp_path / name, columns=Columns(target_type="real")).source["targets"] == ["z"]

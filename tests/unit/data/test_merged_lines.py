@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from proxembed.data import Columns, read, read_rows, row_parts
-from proxembed.data.readers.table_file import MergedLinesWarning
+from proxembed.data.readers.merged_lines import MergedLinesWarning
 
 PLAIN = "".join(f"{j},word{j % 5} other,{'uv'[j % 2]}\n" for j in range(10))
 HEAD = "size,text,y\n"

@@ -4,6 +4,7 @@ import gzip
 import os
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -28,6 +29,40 @@ def test_suffix_picks_the_reader(tmp_path, name, text, zipped):
     file.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
     data = read(str(file))
     assert data.name == "t" and data.X.shape == (2, 1) and data.X[1, 0] == 2.0
+
+
+def test_the_only_file_of_an_archive_names_the_format(tmp_path):
+    text = "x,y\n" + "".join(f"{j}.5,{'uv'[j % 2]}\n" for j in range(20))
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        archive.writestr("data/train.csv", text)
+        archive.writestr("__MACOSX/data/._train.csv", "x")
+    data = read(tmp_path / "archive.zip", "y")
+    assert data.name == "train" and data.X.shape == (20, 1)
+    assert read_rows(tmp_path / "archive.zip", data.source)[0].shape == (20, 1)
+    with zipfile.ZipFile(tmp_path / "archive.zip", "a") as archive:
+        archive.writestr("test.csv", text)
+    with pytest.raises(DataError, match="it is not an archive of one file; unpack it, and give one of its files"):
+        read(tmp_path / "archive.zip", "y")
+    (tmp_path / "archive.zip").write_bytes(b"PK\x03\x04")
+    with pytest.raises(DataError, match="it is not an archive of one file"):
+        read(tmp_path / "archive.zip", "y")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("t.mat", ".mat files are not read; write its arrays as .npz, in SciPy by m = scipy.io.loadmat"),
+        ("t.sqlite", ".sqlite files are not read; write a table of it as Parquet, in pandas by pandas.read_sql"),
+        ("t.html", "pandas.read_html"),
+        ("t.csv.tar.gz", ".tar files are not read; unpack it, and give one of its files"),
+        ("t.psv", "the file name has no known ending; if it is a table of text, name it t.csv; accepted are .csv"),
+    ],
+)
+def test_formats_that_are_not_read_are_refused_with_the_way_to_convert_them(name, message, tmp_path):
+    (tmp_path / name).write_bytes(b"a|b\n1|2\n")
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / name)
+    assert message in str(caught.value)
 
 
 def test_gzip_is_seen_by_its_bytes_not_its_name(tmp_path):

@@ -144,6 +144,9 @@ def write_cells(path, cells, words):
     [
         ([*range(40), -200, -200, -200], "-200"),  # of a sensor
         ([*range(92, 132), -1, -1, -1], "-1"),
+        ([*(j / 4 for j in range(40)), 99.9, 99.9, 99.9], "99.9"),
+        ([*(j / 4 for j in range(40)), -999.25, -999.25, -999.25], "-999.25"),
+        ([*(60 + j for j in range(40)), 99.9, 99.9, 99.9], None),
         ([*range(40), -200, -200], None),  # twice
         ([92, 95] * 20 + [99] * 3, None),  # years
         ([*range(40), -200, -300], None),
@@ -258,6 +261,9 @@ def test_a_mark_among_numbers_or_dates_is_asked_about_however_often_it_stands(tm
         (["14", "2", "3", "8", "23", "24", "28"] + ["missing"] * 5, "v is read as a category, though 7 of its 12"),
         ([f"{cell} EUR" for cell in COMMAS] + ["nil"] * 6, "v is read as a text, though 58 of its 64 cells are"),
         (["14", "2", "3", "8", "23", "24", "28", "31"] + ["missing"] * 12, "though 8 of its 20 cells are numbers"),
+        ([f"{j}\u00b0{j % 7}'{j % 9}\u2033{'NS'[j % 2]}" for j in range(31)] * 2, 'N", look like numbers, but are not'),
+        ([f"{j % 9} lb {j % 13} oz" for j in range(60)], "such as '0 lb 0 oz', look like numbers, but are not"),
+        ([f"0xA{j % 31:02X}" for j in range(62)], "such as '0xA00', look like numbers, but are not"),
     ],
 )
 def test_a_column_that_is_mostly_numbers_or_dates_but_read_as_another_kind_is_told(tmp_path, cells, note):
@@ -272,12 +278,22 @@ def test_a_column_that_is_mostly_numbers_or_dates_but_read_as_another_kind_is_to
         ["12 months", "24 months", "lifetime"] * 10,
         ["1 year", "2 years", "3 years", "5 years"] * 10,
         [f"{j}{'ABCD'[j % 4]}" for j in range(20)] * 2,
+        [f"{j}A{j}B7" for j in range(20)] * 2,
         [f"{j} {'Elm Oak Fir Ash Yew Box'.split()[j % 6]} St" for j in range(30)] * 3,
     ],
 )
 def test_words_and_codes_are_categories_without_a_question_or_a_note(tmp_path, cells):
     data = column(tmp_path, cells)
     assert data.columns[0][1].startswith("category") and not any("read as" in note for note in data.notes)
+
+
+def test_a_column_that_is_proposed_as_labels_is_not_to_be_dropped(tmp_path):
+    lists = ['"[1, 5]"', '"[9]"', '"[1, 9, 12]"']
+    (tmp_path / "t.csv").write_text("x,tags\n" + "".join(f"{j}.5,{lists[j % 3]}\n" for j in range(30)))
+    with pytest.raises(TableFaults) as caught:
+        read(tmp_path / "t.csv")
+    assert caught.value.answers == [(("labels", "tags"),)]
+    assert read(tmp_path / "t.csv", "tags").label_names == ("1", "5", "9", "12")
 
 
 def test_vectors_of_several_lengths_or_of_text(tmp_path):

@@ -418,3 +418,19 @@ def test_entities_of_frames_beside_their_labels(mixed):
     assert names(data) == ["stars"] and len(np.unique(data.groups)) == 40
     assert any("film is an entity" in note for note in data.notes)
     assert len(np.unique(labelled_data(X, y, groups="user").groups)) == 60
+
+
+def test_large_whole_numbers_before_columns_without_names_are_noted(tmp_path):
+    """They may be ids, as in breast-cancer-wisconsin.data and wdbc.data."""
+    note = "column_1 holds large whole numbers that hardly repeat: leave it out if they are ids (drop='column_1')"
+    given = {"header": False, "labels": ("column_3",)}
+    for first, noted in (
+        (lambda j: 842302 + 977 * j, True),
+        (lambda j: 500 + j, False),
+        (lambda j: j % 9 * 9999, False),
+    ):
+        rows = (f"{first(j)},{j % 7}.5,{'uv'[j % 2]}\n" for j in range(N))
+        (tmp_path / "t.data").write_text("".join(rows))
+        assert (note in read(tmp_path / "t.data", columns=Columns(**given)).notes) is noted
+    (tmp_path / "t.data").write_text("".join(f"{842302 + 977 * j},{j % 7}.5,{'uv'[j % 2]}\n" for j in range(N)))
+    assert note not in read(tmp_path / "t.data", columns=Columns(**given, drop=("column_1",))).notes

@@ -119,6 +119,7 @@ def test_classes_of_a_training_and_a_test_file_are_named_together(tmp_path):
         ),
         (["1", "2", "2.25", "1"], None, "a.csv, line 4: label 'y' is the fraction '2.25'"),
         (["a", "b", "c", "d"], None, "a.csv: label column 'y' holds 4 different classes in 4 rows, such as 'a'; name"),
+        (["1 2", "2", "1 3", "3 2"], None, "give their separator, separator=' ' if they are joined by blanks."),
         ([";", ";"], ";", "a.csv: the cells of label column 'y' hold no label; give labels to some rows."),
     ],
 )

@@ -93,6 +93,28 @@ def test_columns_that_share_their_values_are_one_label_set(tmp_path):
     assert blank.nnz == 3 * sum(pair == ("", "") for pair in pairs)
 
 
+@pytest.mark.parametrize("scale", [("low", "mid", "high"), ("here", "there"), ("1", "2", "3", "4", "5")])
+def test_answers_on_one_scale_are_outputs(tmp_path, scale):
+    """Several columns of them may hold one value in a row."""
+    rng = np.random.default_rng(0)
+    rows = (f"{i}.5,{','.join(rng.choice(scale, 3))}\n" for i in range(60))
+    file = made(tmp_path, "a,t1,t2,t3\n" + "".join(rows))
+    data = read(file, columns=Columns(labels="t*"))
+    assert kinds(data) == dict.fromkeys(("t1", "t2", "t3"), "classes")
+    assert any("target_type='labels': one label set of all their values" in note for note in data.notes)
+    assert read(file, columns=Columns(labels="t*", target_type="labels")).outputs is None
+
+
+def test_columns_of_checked_and_unchecked_are_labels(tmp_path):
+    rows = (f"{i}.5,{('Unchecked', 'Checked')[i % 2]},{('Checked', 'Unchecked')[i // 3 % 2]}\n" for i in range(30))
+    data = read(made(tmp_path, "a,t (choice=x),t (choice=y)\n" + "".join(rows)), columns=Columns(labels="t*"))
+    assert data.label_names == ("t (choice=x)", "t (choice=y)") and data.Y.toarray()[:3].tolist() == [
+        [0, 1],
+        [1, 1],
+        [0, 1],
+    ]
+
+
 def test_columns_of_other_values_are_outputs_unless_they_are_said_to_be_one_label_set(tmp_path):
     file = made(tmp_path, topics(["red", "blue", "", "red", "green"])[0])
     assert kinds(read(file, columns=Columns(labels="t*"))) == {"t1": "classes", "t2": "classes"}

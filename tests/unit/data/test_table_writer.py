@@ -115,8 +115,11 @@ def test_a_leaderboard_quotes_as_every_csv_file_does():
 
 
 def test_no_other_module_writes_csv():
-    source = Path(proxembed.__file__).parent
-    found = [path.name for path in source.rglob("*.py") if re.search(r"csv\.(Dict)?[Ww]riter|to_csv", path.read_text())]
+    """Messages may name pandas' way."""
+    code = {
+        path.name: re.sub('"[^"\n]*"', "", path.read_text()) for path in Path(proxembed.__file__).parent.rglob("*.py")
+    }
+    found = [name for name, text in code.items() if re.search(r"csv\.(Dict)?[Ww]riter|to_csv", text)]
     assert found == ["table_writer.py"]
 
 

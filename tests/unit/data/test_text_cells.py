@@ -300,3 +300,42 @@ def test_choices_joined_by_commas_are_names(tmp_path):
         data = table(tmp_path, choices, sep, other=["1,5", "2,25"])
         assert how(data).startswith("names, joined by ','; ") and data.X["v"][1] == ("art", "music")
         assert new_rows(tmp_path, data, ["sport,art", ""], sep, other="3,5") == [("sport", "art"), ()]
+
+
+@pytest.mark.parametrize("beside", [[1.5, 2.5], ["red", "blue"]])
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
+def test_whole_numbers_that_are_all_dates_are_dates(form, beside, tmp_path):
+    days = pd.date_range("2020-11-28", periods=ROWS)
+    frame = pd.DataFrame({"day": [int(f"{day:%Y%m%d}") for day in days], "x": beside * 30, "y": ["u", "v", "v"] * 20})
+    (frame.to_parquet if form == "parquet" else frame.to_csv)(tmp_path / f"t.{form}", index=False)
+    data = labelled_data(frame, labels="y") if form == "frame" else read(tmp_path / f"t.{form}", "y")
+    days = data.X["day"]
+    assert np.diff(days).tolist() == [days[1] - days[0]] * (ROWS - 1)
+    assert any("day is read as dates, such as 20201128 (category='day': as codes)" in note for note in data.notes)
+    codes = read(tmp_path / f"t.{form}", "y", columns=Columns(category=("day",))) if form != "frame" else None
+    assert codes is None or codes.X["day"][0] == "20201128"
+    if form != "frame":
+        assert read_rows(tmp_path / f"t.{form}", data.source)[0]["day"].tolist() == days.tolist()
+
+
+def test_codes_of_choices_leave_the_decimal_mark_of_a_table_open(tmp_path):
+    pairs = [f"{one},{other}" for one in range(1, 6) for other in range(one + 1, 6)]
+    columns = {"q": [*pairs, "3", "5"] * 5, "cost": ["1,101", "2,202", "7.5"] * 20, "y": ["u", "v"] * 30}
+    data = read(written(tmp_path / "t.csv", columns), "y")
+    assert data.X["q"][0] == ("1", "2") and data.X["cost"][:3].tolist() == [1101, 2202, 7.5]
+    assert any("q is read as choices joined by ',', such as '1,2' (decimal=',': as numbers)" in n for n in data.notes)
+    as_numbers = read(tmp_path / "t.csv", "y", columns=Columns(decimal=",", missing=("7.5",)))
+    assert as_numbers.X["q"][0] == 1.2
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_numbers_that_may_be_times_are_noted_by_the_name_of_their_column(tmp_path, words):
+    cells = [f"{8 + j % 10}.{7 * j % 60:02d}" for j in range(ROWS)]
+    beside = ["red", "blue"] * 30 if words else [f"{j}.5" for j in range(ROWS)]
+    for name, noted in (("start_time", True), ("price", False)):
+        data = read(written(tmp_path / "t.csv", {name: cells, "x": beside, "y": ["u", "v"] * 30}), "y")
+        note = f"{name} is read as a number: write times such as 8.00 with a colon if they are times"
+        assert (note in data.notes) is noted and float(data.X[name][1] if noted or words else data.X[1, 0]) == 9.07
+    cells[3] = "8.75"
+    data = read(written(tmp_path / "t.csv", {"start_time": cells, "x": beside, "y": ["u", "v"] * 30}), "y")
+    assert not data.notes

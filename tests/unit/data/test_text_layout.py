@@ -3,6 +3,7 @@
 import lzma
 from contextlib import nullcontext
 
+import numpy as np
 import pandas
 import pytest
 
@@ -47,6 +48,10 @@ LABEL = Columns(labels=("y",))
         ("name\tn\ty\nDoe,  J\t1\ta\nPoe,  K\t2\tb\n", 0, "\t", ()),
         ("full  name\tn\nJane  Doe\t1\nJohn  Poe\t2\n", 0, "\t", ()),
         ("full name\tn\ty\nJane Doe\t1\ta\nJane May Doe\t2\n", 0, "\t", ()),
+        ("a^b c\n1^x y\n2^z y\n", 0, "^", ()),
+        ("a\x01b\n1\x01x\n2\x01z\n", 0, "\x01", ()),
+        ("a~b, c\n1~2, 3\n2~3, 4\n", 0, ",", ()),
+        ("x^2\n4\n9\n", 0, ",", ()),
         ("name,a|b,n,y\nFilm,c|d,3,u\nFilm,e|f,4,v\nFilm,g|h,5,w\nFilm,i|j,6\n", 0, ",", ()),
     ],
 )
@@ -253,6 +258,46 @@ SERIES = (
     + "".join(GENES).format(*[""] * 12)
     + "!series_matrix_table_end\n"
 )
+
+
+def test_words_above_all_numbers_and_nothing_else_are_no_row(tmp_path):
+    rows = [f"p{j},{'uv'[j % 2]},{j}.5,{j % 7}.5,{j % 5}.5" for j in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,y,a,b,c", ",,sugar,acid,sugar", *rows, ""]))
+    data = read(tmp_path / "t.csv", "y")
+    assert data.X.shape == (20, 3)
+    assert "left out: 1 line of words above numbers below the header ('sugar', 'acid'); header=True" in data.notes[0]
+    for line in ("p,,sugar,acid,sugar", ",,sugar,,acid", ",,1,acid,sugar"):
+        assert not text_layout(["id,y,a,b,c", line, *rows]).below
+
+
+def test_a_line_that_repeats_some_names_is_no_row(tmp_path):
+    """As the clinical tables of TCGA have it, above the ids of the questions."""
+    rows = [f"p{j}\t{'MF'[j % 2]}\t{40 + j % 9}\t{'uv'[j % 2]}" for j in range(20)]
+    lines = ["who_id\tsex\tage\ty", "who_id\tsex\tage_at_first\ty_by_test", "CDE_ID:\tCDE_ID:1\tCDE_ID:2\tCDE_ID:3"]
+    for below in (1, 2):
+        (tmp_path / "t.txt").write_text("\n".join([*lines[: below + 1], *rows, ""]))
+        data = read(tmp_path / "t.txt", "y")
+        assert len(data.X) == 20 and data.label_names == ("u", "v") and data.X["age"][0] == 40
+        assert f"{below} line{'s' * (below > 1)} of repeated names" in " ".join(data.notes)
+
+
+def test_samples_in_columns_are_transposed_as_the_message_says(tmp_path):
+    names = [f"s{j}" for j in range(10)]
+    lines = [
+        ["id", *names],
+        ["class", *"uvuvuvuvuv"],
+        *([f"g{i}", *(f"{i}.{j}" for j in range(10))] for i in range(12)),
+    ]
+    (tmp_path / "t.txt").write_text("\n".join(map("\t".join, lines)) + "\n")
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "t.txt")
+    call = str(caught.value).partition("in pandas by ")[2].removesuffix(".")
+    call = call.replace("FILE", f"{str(tmp_path / 't.txt')!r}").replace("'table.csv'", f"{str(tmp_path / 'u.csv')!r}")
+    eval(f"pandas.{call}", {"pandas": pandas})
+    data = read(tmp_path / "u.csv", "class")
+    assert data.X.shape == (10, 12) and data.label_names == ("u", "v")
+
+
 GCT = "#1.2\n12\t4\nNAME\tDescription\tGSM1\tGSM2\tGSM3\tGSM4\n" + "".join(GENES).format(*["a gene\t"] * 12)
 
 
@@ -305,6 +350,19 @@ def test_questions_above_their_options_are_joined(tmp_path):
     assert text_layout(["Who,Body,,Urine,Out", "p,kg,,pH,v", *numbers]).joined == ()
     for below in ("1,Car,Bike,Bus,Response,u,v,w", ",Car,,Bus,Response,u,v,w", ",1,2,3,Response,u,v,w"):  # rows
         assert text_layout([first.replace("\n", " "), below, *rows.splitlines()]).joined == ()
+
+
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("title", ["", "Plants of 2024\n\n"])
+def test_columns_of_two_levels_are_joined(index, title, tmp_path):
+    """As pandas writes them, the name of a group above each of its columns."""
+    cells = {("leaf", "mean"): [j + 0.5 for j in range(20)], ("leaf", "sd"): [j % 3 / 4 for j in range(20)]}
+    cells |= {("root", "mean"): [j % 7 + 0.5 for j in range(20)], ("y", ""): ["u", "v"] * 10}
+    pandas.DataFrame(cells, [f"p{j}" for j in range(20)]).to_csv(tmp_path / "t.csv", index=index)
+    (tmp_path / "t.csv").write_text(title + (tmp_path / "t.csv").read_text())
+    data = read(tmp_path / "t.csv", "y")
+    assert data.feature_names == ("leaf: mean", "leaf: sd", "root: mean") and data.X[1, 0] == 1.5
+    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (20, 3)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +487,7 @@ def test_lines_that_repeat_the_header_are_left_out(tmp_path):
     with pytest.raises(DataError, match="line 94: the row has 2 values"):
         read(tmp_path / "t.csv", "y")
     (tmp_path / "t.csv").write_text("tags\nsea\ntags\nsun\ntags\n")  # one column, where it may be a value
-    with pytest.raises(DataError, match="no column is left for the features"):
+    with pytest.raises(DataError, match="looks like a row and not like column names"):
         read(tmp_path / "t.csv", "tags")
 
 
@@ -488,6 +546,8 @@ def test_lines_that_end_by_carriage_returns(tmp_path):
         ("kind,size,n", ["kind,small,3", "other,large,4"], False),
         ("2017-04-22,Sat", ["2017-04-21,Fri", "2017-04-15,Sat"], True),
         ("a,b,y", ["1,2,u", "a,b,y", "3,4,v"], False),  # of joined files
+        ("go on to the sea,ham", ["win a prize at once,spam", "see you there at ten,ham"], True),
+        ("what do you do there,ham", ["swim,spam", "run,ham"], False),
     ],
 )
 def test_a_first_line_whose_cells_stand_again_is_asked_about(tmp_path, names, rows, row):
@@ -499,6 +559,15 @@ def test_a_first_line_whose_cells_stand_again_is_asked_about(tmp_path, names, ro
             read(tmp_path / "t.csv")
         settings = Columns(labels=(f"column_{len(names.split(','))}",), header=False)
         assert read(tmp_path / "t.csv", columns=settings).X.shape[0] == 3
+
+
+def test_the_only_cell_of_a_first_line_that_stands_again_is_asked_about(tmp_path):
+    np.save(tmp_path / "t.npy", np.eye(4))
+    (tmp_path / "y.csv").write_text("sea\nsun\nsea\nsun\n")
+    with pytest.raises(DataError, match=r"y.csv, line 1: the first line \('sea'\) looks like a row"):
+        read(tmp_path / "t.npy", tmp_path / "y.csv")
+    data = read(tmp_path / "t.npy", tmp_path / "y.csv", columns=Columns(header=False))
+    assert data.label_names == ("sea", "sun")
 
 
 def test_names_that_stand_below_themselves_are_names_above_columns_of_numbers():
@@ -520,6 +589,8 @@ def test_a_first_line_of_numbers_is_asked_about_unless_it_may_be_names():
     [
         ("", "utf-8-sig", None, None),
         ("", "utf-16", None, "the file is not UTF-8 and is read as UTF-16"),
+        ("", "utf-16-le", None, "the file is not UTF-8 and is read as UTF-16"),
+        ("", "utf-16-be", None, "the file is not UTF-8 and is read as UTF-16"),
         ("", "cp1252", None, "the file is not UTF-8 and is read as Windows-1252 (another encoding: encoding='...')"),
         (
             *("\x81", "latin-1", None),
@@ -545,6 +616,28 @@ def test_a_line_of_one_cell_above_rows_without_a_header(tmp_path):
     (tmp_path / "t.test").write_text("|1x3 Cross validator\n" + "25, red, u.\n38, blue, v.\n" * 5)
     data = read(tmp_path / "t.test", columns=Columns(labels=("column_3",), header=False))
     assert len(data.Y.toarray()) == 10 and "1 title line before the rows is left out" in data.notes
+
+
+@pytest.mark.parametrize("end", ["\x1a", "\x00\x00\x00", "\x1a\x00"])
+def test_what_programs_of_dos_write_at_the_end_is_no_row(end, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE + end)
+    assert read(tmp_path / "t.csv", "y").X.shape == (30, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "held"),
+    [
+        (b"PK\x03\x04" + b"a,b\n" * 9, "a zip archive, perhaps a workbook, not a table of text; name it .xlsx"),
+        (b"PAR1a,b\n1,2\n", "a Parquet file, not a table of text; name it .parquet"),
+        (b"  <HTML>\n<table>", "a page of HTML or XML, not a table of text; save its table as CSV, in pandas by"),
+        (b'\xef\xbb\xbf[\n {"a": 1}]', "JSON, not a table of text; name it .json"),
+        (b"@RELATION t\n", "an ARFF file, not a table of text; name it .arff"),
+    ],
+)
+def test_a_file_that_holds_no_text_is_told_by_its_first_bytes(content, held, tmp_path):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(DataError, match=f"t.csv: it holds {held}"):
+        read(tmp_path / "t.csv", "y")
 
 
 def test_packed_by_xz(tmp_path):
@@ -635,38 +728,6 @@ def test_quoted_cells_between_two_blanks_are_whole_and_lose_their_quotes(tmp_pat
     data = read(tmp_path / "t.txt", columns=Columns(labels=("y",)))
     assert list(data.X["place of it"][:5]) == ["New York", "San  Jose", "Los Angeles", 'The "Big" one', '5" pipe of 6"']
     assert list(data.X["n"][:3]) == [0, 1, 2]
-
-
-NAMES, RULE = "| place | n | y |", "+---+---+---+"
-FRAMES = {  # as programs print tables: above the header, header, below it, a row, below the rows
-    "Markdown": ("", NAMES, "|:---|---:|---|", "| {} | {} | {} |", ""),
-    "Markdown without a frame": ("", "place | n | y", "---|---|---", "{} | {} | {}", ""),
-    "Markdown below a title": ("# Cities\n", NAMES, "| -- | --- | :--: |", "|{}|{}|{}|", ""),
-    "MySQL": (RULE, NAMES, RULE, "| {} |  {} | {} |", f"{RULE}\n30 rows in set (0.00 sec)"),
-    "psql": ("", " place | n | y ", "-------+---+---", " {} | {} | {}", "(30 rows)\n"),
-    "grid": (RULE, NAMES, "+===+===+===+", f"| {{}} | {{}} | {{}} |\n{RULE}", ""),
-}
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_tables_in_frames_are_read(frame, tmp_path):
-    above, header, below, row, end = FRAMES[frame]
-    places = ["New York", 'a "b", c', "x\\|y", "", "Rome"]
-    rows = [row.format(places[j % 5], f"{j % 7}.5", "uv"[j * j % 3]) for j in range(30)]
-    (tmp_path / "t.txt").write_text("\n".join(filter(None, [above, header, below, *rows, end])) + "\n")
-    data = read(tmp_path / "t.txt", "y")
-    assert list(data.X["place"][:5]) == ["New York", 'a "b", c', "x|y", "", "Rome"]
-    assert list(data.X["n"][:3]) == [0.5, 1.5, 2.5] and data.X.shape == (30, 2)
-    assert "columns are separated by '|' in a frame" in data.notes and data.label_names == ("u", "v")
-    (tmp_path / "new.txt").write_text("\n".join([header, below, *rows[:4]]) + "\n")
-    assert read_rows(tmp_path / "new.txt", data.source)[0]["n"].tolist() == [0.5, 1.5, 2.5, 3.5]
-
-
-def test_rows_of_hyphens_in_a_framed_table_are_rows(tmp_path):
-    rows = [("| -- | -- |", "| ++ | -- |", f"| {j} | u |", f"| {j} | v |")[j % 4] for j in range(40)]
-    (tmp_path / "t.txt").write_text("\n".join(["| a | y |", "|---|---|", *rows, ""]))
-    data = read(tmp_path / "t.txt", columns=Columns(labels=("y",), missing=("--", "++")))
-    assert data.X.shape[0] == 40
 
 
 def test_a_row_of_a_framed_table_with_too_few_cells_is_named(tmp_path):

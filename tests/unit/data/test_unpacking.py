@@ -108,10 +108,7 @@ def test_zstd_and_the_only_file_of_a_zip_archive(tmp_path, most):
             zipped(tmp_path / "u.csv.zip", t__csv=CSV, u__csv=CSV),
             "the zip archive holds 2 files; unpack it and give one",
         ),
-        (
-            zipped(tmp_path / "t.zip", t__csv=CSV),
-            "no known ending; unpack it, or name what it holds, such as t.csv.zip",
-        ),
+        (zipped(tmp_path / "t.zip", t=CSV), "it is not an archive of one file; unpack it, and give one of its files"),
     ):
         with pytest.raises(DataError, match=message):
             read(path, labels=["l1", "l2"])

@@ -12,6 +12,13 @@ def test_an_axis_is_long_and_rises_or_falls_throughout():
         assert axis_of(other) is None, other
 
 
+def test_numbers_that_count_the_columns_are_no_axis():
+    for first in (0, 1):
+        names = [str(first + j) for j in range(40)]
+        assert axis_of(names) is None and axis_names(names) == []
+        assert axis_of(names[::-1]) is not None and axis_of([f"{2 * int(name)}" for name in names]) is not None
+
+
 def test_wavelengths_with_a_unit_or_as_r_writes_them_are_an_axis():
     for form in ("{} nm", "{}nm", "{} cm-1", "{}_cm-1", "X{}", "{}.5"):
         names = [form.format(850 + 2 * j) for j in range(16)]

@@ -1,8 +1,10 @@
 """Dates and clock times in text cells."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from proxembed.tables.dates import clock_style, date_misfits, date_style, hours, is_clock, minutes, seconds
+from proxembed.tables.dates import bare_dates, clock_style, date_misfits, date_style, hours, is_clock, minutes, seconds
 
 FIFTH = 1704412800.0  # 2024-01-05
 
@@ -117,3 +119,15 @@ def test_degrees_are_no_durations():
     assert clock_style(degrees, "latitude") is None and clock_style(degrees, "duration") == "duration"
     assert clock_style([*degrees, "1d 2h 30m"], "x") == "duration"
     assert clock_style(["6M", "12M"], "x") is None is clock_style(["6M", "700k"], "time")
+
+
+@pytest.mark.parametrize("form", ["%Y%m", "%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S"])
+def test_dates_of_digits_alone(form):
+    days = [datetime(2021 + j % 3, 1 + j, 1 + j * (form != "%Y%m"), tzinfo=UTC) for j in range(6)]
+    words = [day.strftime(form) for day in days]
+    assert bare_dates(words) and bare_dates([f"{word}.0" for word in words])
+    assert [seconds(word, "bare") for word in words] == [day.timestamp() for day in days]
+    assert [seconds(float(word), "bare") for word in words] == [day.timestamp() for day in days]
+    of_one_year = [f"2021{j:02d}" for j in range(1, 13)]
+    for others in (words[:4], [*words, "20211301"], [*words, "7"], ["202101"] * 5, of_one_year):
+        assert not bare_dates(others), others

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed.tables.lists import are_choices, listed
+from proxembed.tables.lists import are_choices, are_codes_chosen, listed
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,19 @@ def test_entries_that_were_left_out_are_seen(word):
 )
 def test_choices_joined_by_commas(words, choices):
     assert are_choices(words) is choices
+
+
+def test_codes_of_several_choices_are_no_numbers_with_a_decimal_comma():
+    pairs = [f"{one},{other}" for one in range(1, 6) for other in range(one + 1, 6)]
+    assert are_codes_chosen(["3", *pairs]) and are_codes_chosen(["3", "12", "1,12", "1,2,5", *pairs])
+    decimals = [f"{number // 4},{25 * (number % 4):02d}" for number in range(5, 40) if number % 4]
+    tenths = [f"1,{digit}" for digit in range(2, 10)]
+    for words in (
+        pairs,
+        ["3", *pairs, "2,1"],
+        ["3", *pairs[:5]],
+        ["3", *decimals],
+        ["1", *tenths],
+        ["0", *pairs, "0,5"],
+    ):
+        assert not are_codes_chosen(words), words

@@ -10,7 +10,7 @@ from proxembed.data.large_table import LargeTable
 from proxembed.methods.pipeline import fit_on, source_of
 from proxembed.methods.table_encoder import table_of
 from proxembed.persist import save
-from proxembed.tables.reading import UnseenCells, UnseenCellsWarning
+from proxembed.tables.unseen import UnseenCells, UnseenCellsWarning
 from proxembed.workflow.new_rows import through_model
 
 RNG = np.random.default_rng(0)

@@ -34,8 +34,27 @@ SAVED_AGAIN = dict.fromkeys((".xls", ".xlsb", ".ods", ".numbers"), "save it as .
         ".pkl": "read_pickle",
         ".pickle": "read_pickle",
         ".xml": "read_xml",
+        ".h5": "read_hdf",
+        ".hdf5": "read_hdf",
+        ".hdf": "read_hdf",
     }.items()
 }
+SAVED_AGAIN |= dict.fromkeys(
+    (".html", ".htm"), "write its table as Parquet, in pandas by pandas.read_html(FILE)[0].to_parquet('table.parquet')"
+)
+SAVED_AGAIN |= dict.fromkeys(
+    (".sqlite", ".sqlite3", ".db"),
+    "write a table of it as Parquet, in pandas by pandas.read_sql('SELECT * FROM TABLE', sqlite3.connect(FILE))"
+    ".to_parquet('table.parquet')",
+)
+SAVED_AGAIN |= {
+    ".mat": "write its arrays as .npz, in SciPy by m = scipy.io.loadmat(FILE) and numpy.savez('t.npz', X=m['...'], "
+    "Y=m['...'])",
+    ".mtx": "write it as .npz beside its labels, in SciPy by X = scipy.io.mmread(FILE).tocsr() and "
+    "numpy.savez('t.npz', data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, Y=LABELS)",
+    ".geojson": "name it .json",
+}
+SAVED_AGAIN |= dict.fromkeys((".tar", ".tgz", ".7z", ".rar"), "unpack it, and give one of its files")
 SAVED_AGAIN |= dict.fromkeys((".rds", ".rda", ".rdata"), "write it as CSV, in R by write.csv(TABLE, 'table.csv')")
 FIRST_LINES = 5
 XC_HEADER = re.compile(r"\d+ \d+ \d+\s*")
@@ -269,10 +288,12 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
         if Path(plain_name(path)).suffix.lower() == ".gct":
             with opened(path) as stream:
                 check_rows_are_rows(path, first_lines(stream))
-        if path.suffix.lower() == ".zip":
-            accepted = f"unpack it, or name what it holds, such as {path.stem}.csv.zip"
-        if remedy := SAVED_AGAIN.get(path.suffix.lower()):
-            raise DataError.at(path, None, f"{path.suffix} files are not read", remedy)
+        suffix = Path(plain_name(path)).suffix
+        if path.suffix.lower() == ".zip" and not suffix:
+            raise DataError.at(path, None, "it is not an archive of one file", "unpack it, and give one of its files")
+        if remedy := SAVED_AGAIN.get(suffix.lower()):
+            raise DataError.at(path, None, f"{suffix} files are not read", remedy)
+        accepted = f"if it is a table of text, name it {path.stem}.csv; {accepted}"
         raise DataError.at(path, None, "the file name has no known ending", accepted)
     return reader
 
@@ -281,14 +302,16 @@ def format_of(path: Path) -> Reader | None:
     """The reader of a file, by its suffix or, of those of text such as .txt, by its first lines; None for no format."""
     suffix = Path(plain_name(path)).suffix.lower()
     if suffix in BY_CONTENT:
-        suffix = ".csv" if _is_table(path) else ".svm"
+        with opened(path) as stream:
+            lines = list(filter(str.strip, first_lines(stream)))
+        if next((line for line in lines if line[0] != "%"), "").lower().startswith("@relation"):
+            return READERS[".arff"]
+        suffix = ".csv" if _is_table(lines[:FIRST_LINES]) else ".svm"
     return READERS.get(suffix)
 
 
-def _is_table(path: Path) -> bool:
-    """Whether a file of text is a table: its first lines hold no INDEX:VALUE, as those of svmlight do."""
-    with opened(path) as stream:
-        lines = list(filter(str.strip, first_lines(stream)))[:FIRST_LINES]
+def _is_table(lines: Sequence[str]) -> bool:
+    """Whether the first lines of a file of text are of a table: they hold no INDEX:VALUE, as those of svmlight do."""
     header = next((line for line in lines if not line.startswith("#")), "")
     if re.search(r"[^\W\d_]", header) and ":" not in header:  # names
         return True

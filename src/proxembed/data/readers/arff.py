@@ -54,7 +54,7 @@ class Arff(Reader):
 
     name = "arff"
     suffixes = (".arff",)
-    accepts = ".arff (Mulan with its XML beside it, or MEKA)"
+    accepts = ".arff (Mulan with its XML beside it, MEKA or KEEL)"
     place = 4
     takes_columns = True
 
@@ -103,9 +103,10 @@ class Arff(Reader):
 
 
 def _says_labels(path: Path) -> bool:
-    """Whether a file names its labels, by the XML beside it or by MEKA's -C."""
+    """Whether a file names its labels, by the XML beside it, KEEL's @outputs or MEKA's -C."""
     with opened(path) as stream:
-        return _xml_beside(path)[0] is not None or COUNT.search(read_header(stream, path).relation) is not None
+        header = read_header(stream, path)
+    return _xml_beside(path)[0] is not None or bool(header.outputs) or COUNT.search(header.relation) is not None
 
 
 def _xml_beside(path: Path) -> tuple[Path | None, str]:
@@ -263,9 +264,11 @@ def _stem(path: Path) -> str:
 
 
 def _label_columns(path: Path, header: Header, labels: Labels | None) -> NDArray[np.intp]:
-    """Columns of the labels in ARFF order: named by `labels`, by the XML beside the file, or by MEKA's -C."""
+    """Columns of the labels in ARFF order: named by `labels`, by the XML beside the file, by KEEL's @outputs, or by
+    MEKA's -C."""
     if labels is None:
         labels, tried = _xml_beside(path)
+        labels = labels or header.outputs or None
         if labels is None:
             return _counted(path, header, tried)
     if isinstance(labels, str) and not Path(labels).is_file():

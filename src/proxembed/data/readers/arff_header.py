@@ -65,11 +65,12 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Header:
-    """Relation name, attributes and the number of the last header line."""
+    """Relation name, attributes, the number of the last header line, and the attributes that KEEL names as outputs."""
 
     relation: str
     attributes: tuple[Attribute, ...]
     lines: int
+    outputs: tuple[str, ...] = ()
 
 
 def unquote(token: str) -> str:
@@ -99,6 +100,7 @@ def tokens(text: str) -> list[str]:
 def read_header(stream: Iterable[bytes], path: Path) -> Header:
     """Header up to and with the @data line; `stream` then stands at the first line after it."""
     relation, attributes = "", []
+    outputs: tuple[str, ...] = ()
     number = 0
     for number, line in _statements(stream, path):
         words: Any = re.match(r"(\S+)\s*(.*)", line, re.DOTALL)
@@ -111,7 +113,11 @@ def read_header(stream: Iterable[bytes], path: Path) -> Header:
             case "@data":
                 if not attributes:
                     raise DataError.at(path, number, "@data comes before any @attribute", "declare the columns first")
-                return Header(relation, tuple(attributes), number)
+                return Header(relation, tuple(attributes), number, outputs)
+            case "@outputs" | "@output":
+                outputs = tuple(map(unquote, tokens(rest)))
+            case "@inputs" | "@input":
+                continue
             case _:
                 raise DataError.at(
                     path,
@@ -148,7 +154,7 @@ def _attribute(text: str, path: Path, line: int) -> Attribute:
     name = unquote(match[1])
     if kind.startswith("{"):
         return Attribute(name, _values(kind, name, path, line))
-    word = kind.split()[0].lower()
+    word = re.split(r"[\s\[]", kind, maxsplit=1)[0].lower()  # KEEL writes the range in brackets
     if word in NUMERIC:
         return Attribute(name)
     if word in FREE:

@@ -117,8 +117,8 @@ class Columns:
         doc='"classes": the whole numbers in the one label column are classes, however many there are. None: an error '
         "if more than 20 differ and there are fewer than 3 rows of each on average. Of several label columns of "
         'classes, "classes" makes one output each, and "labels" one label set of all their values. None: one label set '
-        "if at least half of the cells hold a value that two columns have. Of an array (npz, npy, svmlight) and ARFF "
-        '"real": whole numbers are measurements.',
+        "if at least half of the cells hold a value that two columns have, and they are not answers on one scale, "
+        'which rows repeat. Of an array (npz, npy, svmlight) and ARFF "real": whole numbers are measurements.',
     )
     header: bool | None = param(
         default=None,

@@ -79,7 +79,8 @@ def _workbook(path: Path) -> Iterator[Any]:
             raise
         except DAMAGED as error:
             reason = f"it cannot be read as an Excel workbook ({shorten(str(error), 120)})"
-            raise DataError.at(path, None, reason, "save it again as .xlsx, without a password, or as CSV") from error
+            remedy = "save it again as .xlsx, without a password, or name it .csv if it is a table of text"
+            raise DataError.at(path, None, reason, remedy) from error
 
 
 def _merged(sheet: Any) -> Iterator[tuple[int, int, int]]:

@@ -16,11 +16,13 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, Fault, TableFaults, UnlabelledTable
 from proxembed.data.readers import sheets, typed_files
 from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, is_number, name_of, required, resolve, seconds
+from proxembed.data.readers.merged_lines import MergedLinesWarning
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
 from proxembed.data.readers.table_features import (
     Feature,
     FeatureReader,
+    first_column_notes,
     number_columns,
     shared_names,
     suspected_rows,
@@ -30,7 +32,6 @@ from proxembed.data.readers.table_features import (
 from proxembed.data.readers.table_file import (
     CsvFile,
     LeftOutLinesWarning,
-    MergedLinesWarning,
     PartsOfTable,
     TableFile,
     check_layout,
@@ -50,11 +51,12 @@ from proxembed.data.unpacking import is_packed, opened, plain_name
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.axis import axis_names
 from proxembed.tables.cells import MISSING
-from proxembed.tables.dates import date_style
+from proxembed.tables.dates import date_style, may_be_times
 from proxembed.tables.identifiers import code_name, group_codes, identifier_name
 from proxembed.tables.notes import LeftOut, few_names, few_notes, shorten
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
-from proxembed.tables.reading import cell_text, holds_missing_code, unseen_notes
+from proxembed.tables.reading import cell_text, holds_bare_dates, holds_missing_code
+from proxembed.tables.unseen import unseen_notes
 from proxembed.targets.output_totals import stacked_outputs
 
 FEWEST_ACROSS = 6  # columns of numbers that may be samples
@@ -334,7 +336,7 @@ def _whole_matrix(
     except DataError:
         return None  # a cell is empty, or no number: the cells themselves tell what they are
     X, features = _matrices([part.features for part in parts], None)
-    if columns.missing is None and isinstance(X, np.ndarray) and holds_missing_code(X):
+    if isinstance(X, np.ndarray) and (holds_bare_dates(X) or columns.missing is None and holds_missing_code(X)):
         return None
     return parts, X, features
 
@@ -442,6 +444,7 @@ def _assembled(
             *getattr(parts[0].file, "notes", ()),
             *(f"{part.file.path.name}: {note}" for part in parts[1:] for note in getattr(part.file, "notes", ())),
             *(mixed.notes if mixed else ()),
+            *first_column_notes(parts[0].file, roles.features),
             *_row_notes(parts[0], whole=mixed is not None),
             *(f"{part.file.path.name}: {note}" for part in parts[1:] for note in _row_notes(part, mixed is not None)),
             *notes,
@@ -623,13 +626,16 @@ class MixedRows:
 
 
 def is_matrix(file: TableFile, names: Sequence[str], decimal: str | None = None) -> bool:
-    """Whether columns hold numbers with a decimal point and vectors alone, none of which looks like a code."""
+    """Whether columns hold numbers with a decimal point and vectors alone, none of which looks like a code or a
+    time."""
     if not file.typed and (decimal == "," or decimal is None and not _shows_points(file)):
         return False
     if any(file.places[name] not in ("number", "vector") for name in names):
         return False
     first = getattr(file, "first", {})
-    return not any(LEADING_ZERO.match(cell) for name in names for cell in first.get(name, ()))
+    cells = {name: first[name] for name in names if name in first}
+    codes = any(LEADING_ZERO.match(cell) for each in cells.values() for cell in each)
+    return not codes and not any(may_be_times(each, name) for name, each in cells.items())
 
 
 def _shows_points(file: TableFile) -> bool:

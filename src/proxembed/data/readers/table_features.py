@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from proxembed.tables.notes import LeftOut, SpellingNote, few_notes, row_numbers
 from proxembed.tables.reading import entities_of
 
 GROWTH = 1.25
+FEWEST_IDS, SHARE_OF_IDS, LEAST_ID = 20, 0.9, 20  # of a first column: rows, different ones, times their number
 FIRST_LOOK = 1_000  # rows that tell of most columns that they do not count the rows
 
 
@@ -186,6 +187,18 @@ def number_columns(X: Matrix, features: Sequence[Feature], left: Collection[str]
     starts = np.cumsum([0, *(len(feature.names) for feature in features)])
     pairs = zip(starts, features, strict=False)
     return {each.name: X[:, start] for start, each in pairs if each.kind == "number" and each.name not in left}
+
+
+def first_column_notes(file: TableFile, features: Collection[str]) -> Iterator[str]:
+    """A note on a first feature without a name of its own that holds large whole numbers, nearly all different."""
+    name = file.names[0]
+    if name not in features or getattr(file, "has_header", True):
+        return
+    cells = getattr(file, "first", {}).get(name, [])[:FIRST_LOOK]
+    if len(cells) < FEWEST_IDS or len(set(cells)) < SHARE_OF_IDS * len(cells) or not all(map(str.isdigit, cells)):
+        return
+    if max(map(int, cells)) >= LEAST_ID * len(cells):
+        yield f"{name} holds large whole numbers that hardly repeat: leave it out if they are ids (drop={name!r})"
 
 
 def suspected_rows(X: Matrix, features: Sequence[Feature]) -> list[str]:

@@ -26,7 +26,10 @@ from numpy.typing import NDArray
 from proxembed.data.errors import DataError
 from proxembed.data.readers import sheets, typed_files
 from proxembed.data.readers.columns import is_number
+from proxembed.data.readers.merged_lines import MergedLines
 from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts, PickedRows
+from proxembed.data.readers.printouts import check_is_whole, draws_boxes, in_plain_marks
+from proxembed.data.readers.quotes import other_quotes
 from proxembed.data.readers.sheets import sheet_as_csv
 from proxembed.data.readers.text_layout import (
     BLOCK_BYTES,
@@ -36,6 +39,7 @@ from proxembed.data.readers.text_layout import (
     UTF8_MARK,
     FileLayout,
     check_columns_are_split,
+    check_is_text,
     check_rows_are_rows,
     columns_are_samples,
     csv_line,
@@ -50,7 +54,7 @@ from proxembed.data.readers.text_layout import (
 )
 from proxembed.data.readers.typed_files import typed_rows
 from proxembed.data.unpacking import decode, most_unpacked, opened, plain_name, too_large
-from proxembed.tables.axis import axis_of
+from proxembed.tables.axis import values_in_order
 from proxembed.tables.cells import MISSING
 from proxembed.tables.notes import shorten
 
@@ -60,8 +64,8 @@ END_SHARE = 32  # the last 1/32 of a block is the end of a file, in which remark
 RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
 LINE_END = b"\n"
+NO_TEXT = b"\x00\x1a"  # with which programs of DOS fill the end of a file
 OTHER_ENCODING = "name its encoding, such as encoding='cp1252', or save it as UTF-8"
-BARE = ("\t", "|")  # separators that hardly stand in a text
 
 
 class TableFile(Protocol):
@@ -188,7 +192,10 @@ def open_table(path: Path, given: FileLayout = FOUND) -> StoredTable:
         return CsvFile(path, content, replace(given, sheet=None), separator=",", note=note)
     if form == "typed":
         return ParquetFile(path, typed_rows(path, plain_suffix(path)))
-    return CsvFile(path, given=given) if form == "text" else ParquetFile(path)
+    if form == "text":
+        check_is_text(path)
+        return CsvFile(path, given=given)
+    return ParquetFile(path)
 
 
 def table_of_columns(path: Path, names: Sequence[str], parts: Sequence[Sequence[Any]]) -> TableFile:
@@ -221,12 +228,18 @@ class CsvFile:
         self._content, self._note = utf8_content(path, given.encoding) if content is None else (content, note)
         with opened(path) if self._content is None else io.BytesIO(self._content) as stream:
             lines = first_lines(stream)
+            rewrite, note = (in_plain_marks, "") if draws_boxes(lines) else other_quotes(lines)
+            if rewrite is not None and content is None:
+                stream.seek(0)
+                self._content, self._note = rewrite(self._rest(stream)), "; ".join(filter(None, (self._note, note)))
+                lines = first_lines(io.BytesIO(self._content))
         check_rows_are_rows(path, lines)
         self._layout = text_layout(lines, given.header, separator, new_rows=given.answers is None)
         self.separator = self._layout.separator
         if self._layout.below:
             self._content = self._emptied_below()
         if self.separator in REWRITTEN:
+            check_is_whole(path, lines)
             self.separator, self._content = ",", self._as_csv()
         self._header, self.repeats, self._end = b"", 0, ""
         records = (cells for _, cells in self._records())
@@ -266,7 +279,8 @@ class CsvFile:
         if sure is None and (self._layout.again or not numbers and looks_like_a_row(names, first)):
             raise first_row_question(self.path, line, names)
         if sure is None and self._layout.columns_are_samples:
-            raise columns_are_samples(self.path, line + self._layout.header_lines + self._layout.below)
+            below = line + self._layout.header_lines + self._layout.below
+            raise columns_are_samples(self.path, below, self.separator)
         if not all(names):
             names = _with_end(names, [first, *islice(rows, RULING_ROWS)])
         check_columns_are_split(self.path, line, names, first)
@@ -332,6 +346,11 @@ class CsvFile:
             found = (*found, f"left out: {lines} the header")
         found = (*found, self._end) if self._end else found
         return (*found, self.merged.note) if self.merged.note else found
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the file names its columns."""
+        return self._layout.header
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         import pyarrow as pa
@@ -399,7 +418,7 @@ class CsvFile:
         """The file in pieces of whole rows; lines that repeat the header are emptied and counted."""
         self.repeats, again = 0, re.compile(rb"^(?:%b)?%b(?=\r?$)" % (UTF8_MARK, re.escape(self._header)), re.MULTILINE)
         for place, (rows, last) in enumerate(_with_last(_whole_rows(stream))):
-            rows = self._without_end(rows) if last else rows
+            rows = self._without_end(rows.rstrip(NO_TEXT)) if last else rows
             done = rows.find(LINE_END) + 1 if place == 0 else 0  # after the header itself
             if self._header and rows.find(self._header, done) >= 0:
                 kept, quotes = [rows[:done]], 0
@@ -676,7 +695,7 @@ def _with_end(names: tuple[str, ...], rows: Sequence[Sequence[str]]) -> tuple[st
 
 def _checked_names(names: tuple[str, ...], path: Path, line: int | None, numbers: bool = False) -> tuple[str, ...]:
     """The names of the columns, each its own; ``numbers``: all of them may be numbers."""
-    if not names or not numbers and all(is_number(name) for name in names) and axis_of(names) is None:
+    if not names or not numbers and all(map(is_number, names)) and values_in_order(names) is None:
         found = "numbers stand where column names belong" if names else "there are no column names"
         remedy = "name the columns" + (" in that line, or say header=False if the file has no header" if line else "")
         raise DataError.at(path, line, found, remedy)
@@ -732,69 +751,3 @@ TEXT_QUOTES = (
     "; if quotes are text, write it as Parquet, in pandas by read_csv(FILE, sep='\\t', quoting=3).to_parquet"
     "('table.parquet'), with header=None if it has no header"
 )
-
-
-class MergedLinesWarning(UserWarning):
-    """A quote in a delimited file of new rows merges lines, so that rows are missing."""
-
-
-class MergedLines:
-    """Counts quoted cells that hold whole lines of their table: as many separators before and after each line end as
-    the rows have, with values of the columns between them. A text of several lines does not."""
-
-    def __init__(self, names: Sequence[str], places: dict[str, str], separator: str) -> None:
-        self._names, self._places, self._separator = names, places, separator
-        self._read = self._rows = self._lines = 0
-        self._first = ""
-
-    def add(self, rows: bytes, parsed: Callable[[], list[Any]]) -> None:
-        """Look at some rows of the file; ``parsed`` gives them as pyarrow's batches of text."""
-        before, self._read = self._read, self._read + rows.count(b"\n")
-        if len(self._names) == 1 or not any(b"\n" in part for part in rows.split(b'"')[1::2]):
-            return
-        for batch in parsed():
-            for place, name, cell in _several_lines(batch):
-                if self._is_merged(batch, place, cell):
-                    self._rows += 1
-                    self._lines += cell.count("\n") + 1
-                    self._first = self._first or self._place(rows, before, name, cell)
-
-    @property
-    def note(self) -> str:
-        """A note on the merged lines, "" for none."""
-        if not self._rows:
-            return ""
-        return (
-            f"{self._lines:,} lines are read as {self._rows:,} row{'s' * (self._rows != 1)}, because a quote at the "
-            f"start of a cell ends some lines further down, first in {self._first}; double the quotes that are part of "
-            "a cell and put the cell in quotes, or remove them"
-        )
-
-    def _is_merged(self, batch: Any, place: int, cell: str) -> bool:
-        last = len(self._names) - 1
-        parts = [line.split(self._separator) for line in cell.split("\n")]
-        if [len(part) for part in parts] != [last - place + 1, *[last + 1] * (len(parts) - 2), place + 1]:
-            return False
-        values = [*enumerate(parts[0][1:], start=place + 1), *enumerate(parts[-1][:-1])]
-        values += [pair for part in parts[1:-1] for pair in enumerate(part)]
-        numbers = [value.strip() for j, value in values if self._places[self._names[j]] == "number"]
-        if not all(is_number(value) or value in MISSING for value in numbers):
-            return False
-        known = {j: set(batch.column(j).to_pylist()) for j in {j for j, _ in values}} if not numbers else {}
-        return self._separator in BARE or bool(numbers) or any(value in known[j] for j, value in values)
-
-    def _place(self, rows: bytes, before: int, name: str, cell: str) -> str:
-        start = rows.find(b'"' + cell.partition("\n")[0].encode())
-        column = f"column {shorten(name)}"
-        return column if start < 0 else f"line {before + rows[:start].count(LINE_END) + 1:,}, {column}"
-
-
-def _several_lines(batch: Any) -> list[tuple[int, str, str]]:
-    """The cells with a line end: place and name of the column, and the text."""
-    import pyarrow.compute as pc
-
-    return [
-        (place, name, cell.replace("\r\n", "\n"))
-        for place, name in enumerate(batch.schema.names)
-        for cell in batch.column(place).filter(pc.match_substring(batch.column(place), "\n")).to_pylist()
-    ]

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -40,6 +40,7 @@ SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 MOST_TARGETS = 20  # that are proposed
 MOST_ANSWERS = 3
+MOST_TWICE = 0.05  # of the rows, that hold one label in two columns
 FEWEST_JOINED = 10  # classes of words that stand in several of them
 LEAST_CODE = 7  # a number that stands for an empty cell beside 0 and 1; one below it, such as 2, may be a further step
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
@@ -47,7 +48,7 @@ NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classe
 NUMBERS = "numbers are not labels: bin them into classes, or name the columns of a table with targets="
 LIKELY = re.compile(
     r"(?:^|[\W_])(labels?|tags?|topics?|class|classes|target|category|categories|y|outcome|churn|diagnosis|genres?|"
-    r"subjects?|keywords?|fault|failure|codes?)(?:$|[\W_])",
+    r"subjects?|keywords?|fault|failure|codes?|survived|species|sentiment|fraud|spam|attrition)(?:$|[\W_])",
     re.IGNORECASE,
 )
 
@@ -184,18 +185,22 @@ def _holds_classes(values: Sequence[Any], target_type: str | None) -> bool:
     return others > 1 or others == len(values) > 0 or others == 1 and asked
 
 
-def _share_values(columns: Iterable[Cells]) -> bool:
-    """Whether at least half of the cells of several columns, the empty ones aside, hold a value that stands in two."""
-    cells: Counter[str] = Counter()
-    in_columns: Counter[str] = Counter()
+def _share_values(columns: Collection[Cells]) -> bool:
+    """Whether at least half of the cells of several columns, the empty ones aside, hold a value that stands in two, and
+    the columns are not answers on one scale: most rows hold a value twice, or some do where no cell is empty and all
+    columns hold the same values."""
+    place: dict[str, int] = {}
+    codes = []
     for held in columns:
-        counts = np.bincount(held.codes[held.codes >= 0], minlength=len(held.values)).tolist()
-        own: Counter[str] = Counter()
-        for value, count in zip(held.values, counts, strict=True):
-            own[name_of(value)] += count
-        cells += own
-        in_columns.update(own.keys())
-    return 2 * sum(count for name, count in cells.items() if in_columns[name] > 1) >= cells.total()
+        names = [place.setdefault(name_of(value), len(place)) for value in held.values]
+        codes.append(np.array([*names, -1], dtype=np.intp)[held.codes])
+    own = np.sort(np.stack(codes), axis=0)
+    cells = np.bincount(own[own >= 0], minlength=len(place))
+    in_columns = sum((np.bincount(np.unique(each[each >= 0]), minlength=len(place)) for each in codes), 0 * cells)
+    twice = ((own[1:] == own[:-1]) & (own[1:] >= 0)).any(axis=0).mean()
+    one_scale = own.min(initial=0) >= 0 and in_columns.min(initial=0) == len(codes)
+    scale = twice > (MOST_TWICE if one_scale else 0.5)
+    return bool(2 * cells[in_columns > 1].sum() >= cells.sum() and not scale)
 
 
 def _one_set(
@@ -466,11 +471,13 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, target_type: st
             raise file.fault(None, reason, f"pass target_type='classes' if they are classes, {number} if measurements")
         return
     if classes > max(2, known // 2):
+        apart = 2 * sum(len(str(value).split()) > 1 for value in cells.values) > len(cells.values)
         raise file.fault(
             None,
             f"label column {shorten(name)} holds {classes} different classes in {known} rows, such as "
             f"{shorten(name_of(cells.values[0]))}",
-            "name a column whose classes repeat; for labels joined in one cell give their separator",
+            "name a column whose classes repeat; for labels joined in one cell give their separator"
+            + (", separator=' ' if they are joined by blanks" if apart else ""),
         )
 
 
@@ -560,7 +567,10 @@ def _indicator(
         holes.append(np.flatnonzero(cells.codes < 0) if empty != "no labels" else np.empty(0, np.intp))
         if len(columns) == 1:
             counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(known))
-            words = ", ".join(f"{name_of(value)}: {count:,}" for value, count in zip(cells.values, counts, strict=True))
+            each = Counter[str]()
+            for value, count in zip(cells.values, counts.tolist(), strict=True):
+                each[name_of(value)] += count
+            words = ", ".join(f"{value}: {count:,}" for value, count in each.items())
             zeros = int((cells.codes < 0).sum()) if empty == "no labels" else 0
             words += f", empty: {zeros:,}, read as 0" if zeros else ""
             notes.append(f"{name} is read as one label ({words})")

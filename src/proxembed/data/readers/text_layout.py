@@ -8,13 +8,23 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from proxembed.data.errors import DataError
+from proxembed.data.readers.printouts import (
+    FRAMED,
+    HEADER_RULE,
+    PIPE,
+    ROW_COUNT,
+    are_hyphens,
+    are_types,
+    is_framed,
+    is_no_row,
+)
 from proxembed.data.unpacking import most_unpacked, opened
-from proxembed.tables.axis import axis_of
+from proxembed.tables.axis import values_in_order
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.notes import shorten
@@ -22,6 +32,7 @@ from proxembed.tables.quantities import GROUPED, NUMBER, SIMPLE
 
 BLOCK_BYTES = 1 << 21
 SEPARATORS = ",;\t|"
+RARE = "^~\x01\x1e\x1f"  # which separate cells where nothing else does, as Hive and mainframes write them
 UTF8_MARK, UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 FALLBACKS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 OTHERS = {  # Latin-1 fits all bytes; those that Windows-1252 lacks are no letters in it
@@ -51,13 +62,8 @@ TOTALS = frozenset(  # the first word of a last row that is not a row
     " ensemble moyenne totale media suma totaal sd std stdev median min max minimum maximum".split()
 )
 ALIGNED = "  "  # two blanks or more between cells that may hold single ones
-FRAMED = " | "  # between cells of a table of Markdown, or as MySQL and psql print it
 REWRITTEN = (" ", ALIGNED, FRAMED)  # as CSV
 SEPARATOR_WORDS = {" ": "blanks", ALIGNED: "blanks", FRAMED: "'|' in a frame", "\t": "tabs"}
-RULE = re.compile(r"\s*(?:\+[-=:]+(?:\+[-=:]+)*\+|\|?[-=:]+(?:\+[-=:]+)+\|?)\s*")  # anywhere in such a table
-HEADER_RULE = re.compile(rf"\s*\|?(?:\s*:?-{{2,}}:?\s*\|)*\s*:?-{{2,}}:?\s*\|?\s*|{RULE.pattern}")  # below the header
-ROW_COUNT = re.compile(r"\s*\(?\d+ rows?\b[^|]*")
-PIPE = re.compile(r"(?<!\\)\|")
 ALIGNED_CELL = re.compile(r'"((?:[^"]|"")*)"(?=\s{2}|\t|$)|\S+(?:[^\S\t]\S+)*')
 TWO_BLANKS = re.compile(r"[^\s] {2,}[^\s]")
 UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or sign, with an exponent
@@ -70,9 +76,11 @@ UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or si
 UNITS = rf"(?:(?:1|10\^?\d+)\s*/\s*)?{UNIT_PART}(?:\s*[/*\u00b7. ]\s*(?:1\.73\s*)?{UNIT_PART})*"
 UNIT = re.compile(rf"(?!n[a-z]$){UNITS}|\({UNITS}\)|\[{UNITS}\]")  # nd and nm may also say: not measured
 NAMES, SECOND = "of codes or questions", "that looks like a second line of names"
+REPEATED = "of repeated names"
 NAME = re.compile(r"[^\W\d_][\w -]{2,}|id", re.IGNORECASE)  # no mark of an empty cell, such as nd or k.A.
 SHOWN_CELLS = 4
 FEWEST_BELOW = 2  # rows of numbers, and columns of them, below a line of units
+MANY_WORDS = 5  # of a text
 FEWEST_RULING = 8  # rows below a second line of names
 FIELD = csv.field_size_limit()
 
@@ -136,6 +144,8 @@ def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None,
         first = stream.read(BLOCK_BYTES)
         if first.startswith(UTF16):
             tried = {"utf-16": "UTF-16"}
+        elif half := _utf16_half(first):
+            tried = {half: "UTF-16"}
         elif CONTROLS.search(first) or _is_utf8(first) and not _ends_by_return(first):
             return None, ""
         else:
@@ -153,6 +163,13 @@ def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None,
     if first.startswith(UTF16) and len(content) <= most:
         raise DataError.at(path, None, "it begins as UTF-16 and cannot be decoded", "write it as UTF-8")
     return None, ""
+
+
+def _utf16_half(first: bytes) -> str:
+    """The order of the bytes of a text in UTF-16 without a mark, of ASCII for the most part; "" for other texts."""
+    empty = {name: first[start::2].count(0) for name, start in (("utf-16-be", 0), ("utf-16-le", 1))}
+    most = max(empty, key=lambda name: empty[name])
+    return most if 3 * empty[most] > len(first) and 20 * min(empty.values()) < empty[most] else ""
 
 
 def _ends_by_return(first: bytes) -> bool:
@@ -210,8 +227,8 @@ def text_layout(
         start, separator = 1, "\t" if sep_line[1] == "\\t" else sep_line[1]
     comments = _comments(lines, start)
     start += comments
-    rest, known = lines[start:], bool(separator)
-    if not known and _is_framed(rest):
+    rest, known = ["" if ROW_COUNT.fullmatch(line) else line for line in lines[start:]], bool(separator)
+    if not known and is_framed(rest):
         separator, rest = FRAMED, ["" if HEADER_RULE.fullmatch(line) else line for line in rest]
     separator = separator or most_frequent(rest)
     titles = next((j for j, line in enumerate(rest) if line.strip()), 0)
@@ -239,7 +256,7 @@ def text_layout(
         return TextLayout(start + titles, separator, header is not False, tuple(notes))
     notes += [_joined_note(joined)] if joined else [_below_note(rows[:below], what)] if below else []
     lines_below = sum(count for _, count in records[:below])
-    again = what not in (NAMES, SECOND) and _stand_again(names, rows[below:])
+    again = what not in (NAMES, SECOND, REPEATED) and _stand_again(names, rows[below:])
     classes = len(rows) > below and _are_classes(rows[below], rows[below + 1 :])
     return TextLayout(start + titles, separator, True, tuple(notes), own, lines_below, again, classes, joined)
 
@@ -288,7 +305,8 @@ def most_frequent(lines: Sequence[str]) -> str:
         return first
     if usual[best][0] and 2 * usual[best][1] > len(filled):
         return best
-    return _blanks(lines) or first
+    rare = (each for each in RARE if len(filled) > 2 and len({line.count(each) for line in filled}) == 1)
+    return next((each for each in rare if each in filled[0]), "") or _blanks(lines) or first
 
 
 def _blanks(lines: Sequence[str]) -> str:
@@ -300,21 +318,6 @@ def _blanks(lines: Sequence[str]) -> str:
     if are_blank_separated(lines, ALIGNED) and len(blank_cells(header, ALIGNED)) == len(blank_cells(row, ALIGNED)):
         return ALIGNED
     return " " if are_blank_separated(lines) else ""
-
-
-def _is_framed(lines: Sequence[str]) -> bool:
-    """Whether a rule, of as many parts of hyphens or equal signs, stands below or above cells between |."""
-    pairs = zip(filter(str.strip, lines), islice(filter(str.strip, lines), 1, None), strict=False)
-    return any(
-        HEADER_RULE.fullmatch(rule) and "|" in cells and _parts_of(rule.replace("+", "|")) == _parts_of(cells)
-        for pair in pairs
-        for rule, cells in (pair, pair[::-1])
-    )
-
-
-def _parts_of(line: str) -> int:
-    """The number of cells of a line of a table with a frame."""
-    return len(PIPE.findall(line.strip().strip("|")))
 
 
 def _tabs_are_blanks(lines: Sequence[str]) -> bool:
@@ -372,7 +375,7 @@ def _records(lines: Sequence[str], separator: str) -> list[tuple[list[str], int]
     """The rows of some lines and how many lines each takes, up to one whose quotes are not closed in them."""
     if separator in REWRITTEN:
         whole = lines if separator == FRAMED else takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)
-        return [(_cells(line, separator), 1) for line in whole]
+        return _with_blank_lines([_cells(line, separator) for line in whole])
     ended = (line.replace("\r", " ") + "\n" for line in lines)  # a cell may have several
     reader, found, before = csv.reader(ended, delimiter=separator), [], 0
     try:
@@ -383,6 +386,17 @@ def _records(lines: Sequence[str], separator: str) -> list[tuple[list[str], int]
         return found
     closed = not found or sum(line.count(DOUBLE) for line in lines[before - found[-1][1] :]) % 2 == 0
     return found if closed else found[:-1]
+
+
+def _with_blank_lines(rows: Iterable[list[str]]) -> list[tuple[list[str], int]]:
+    """Rows of one line each, with the empty lines below them."""
+    found: list[tuple[list[str], int]] = []
+    for cells in rows:
+        if cells or not found:
+            found.append((cells, 1))
+        else:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+    return found
 
 
 def _titles(records: Sequence[tuple[Sequence[str], int]]) -> int:
@@ -398,7 +412,8 @@ def _titles(records: Sequence[tuple[Sequence[str], int]]) -> int:
             names.pop()
         if len(names) in (width, width - 1) and 2 * sum(map(bool, names)) > width:
             lines = sum(count for _, count in records[:place])
-            return lines if _are_names(names, rows[place + 1 :]) else 0
+            below = rows[place + 1 :]
+            return lines if _are_names(names, below) or place and _joined(cells, below) else 0
         if 2 * sum(map(bool, names)) >= width:
             return 0
     return 0
@@ -417,17 +432,30 @@ def _below(names: Sequence[str], rows: Sequence[Sequence[str]], new_rows: bool) 
     if not 1 < len(rows[0]) == len(names) or rows[0] == names:
         return 0, ""
     rows = [row for row in rows if row != names]  # which joined files repeat
+    if _repeats_names(names, rows[0]) and _is_new(rows[0], rows[1:]):
+        ids = len(rows) > 1 and all(cell.startswith("CDE_ID:") for cell in rows[1])  # as TCGA writes below both
+        return 1 + ids, REPEATED
+    if are_hyphens(rows[0]) and _is_new(rows[0], rows[1:]):
+        return 1, "of hyphens"
     if _are_types(rows[0]) and _is_new(rows[0], rows[1:]):
         flags = len(rows) > 1 and all(map(ORANGE_FLAGS.fullmatch, rows[1])) and _is_new(rows[1], rows[2:])
         return 1 + flags, "of types"
     if _are_units(rows[0], rows[1:]):
         return 1, "of units"
+    if _are_groups(rows[0], rows[1:]):
+        return 1, "of words above numbers"
     for place, row in enumerate(rows[:2], start=1):
         if 2 * sum(IMPORT_ID.fullmatch(cell) is not None for cell in row) > len(row):
             return place, NAMES
     if _are_other_names(names, rows[0], rows[1:]):
         return 1, NAMES
     return (1, SECOND) if not new_rows and _are_second_names(names, rows[0], rows[1:]) else (0, "")
+
+
+def _repeats_names(names: Sequence[str], cells: Sequence[str]) -> bool:
+    """Whether a line repeats some names of the header, a quarter of them or more, in their columns."""
+    same = sum(name == cell and NAME.fullmatch(name) is not None for name, cell in zip(names, cells, strict=True))
+    return same > 1 and 4 * same >= len(names)
 
 
 def _below_note(rows: Sequence[Sequence[str]], what: str) -> str:
@@ -442,14 +470,18 @@ def _joined(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, .
     """The names "question: option" of columns whose second line has an option below each column without a name, and
     nothing below an id or another column that all rows fill, as surveys have it, or words above two columns of numbers
     or more; () for other tables. A question with one column named Response, as SurveyMonkey writes it, stands alone, as
-    does one that is its own option, of merged cells."""
+    does one that is its own option, of merged cells. A name that stands again beside itself, as pandas writes it, is
+    one of such a group."""
     first, others = rows[0] if rows else [], [row for row in rows[1:] if len(row) == len(names)]
-    if len(first) != len(names) or len(others) < FEWEST_BELOW or not (any(names[:1]) or any(first[:1])):
+    if len(first) != len(names) or len(others) < FEWEST_BELOW or not any(first):
         return ()
-    below = [cell for name, cell in zip(names, first, strict=True) if not name]
+    if not _are_codes(first):
+        names = [name if not j or name != names[j - 1] else "" for j, name in enumerate(names)]
+    start = int(not (names[0] or first[0]))  # a column of row names
+    below = [cell for name, cell in zip(names[start:], first[start:], strict=True) if not name]
     filled = bool(names[0]) and any(not cell and all(row[j] for row in others) for j, cell in enumerate(first))
     numbers = [cell for cell, column in zip(first, zip(*others, strict=True), strict=True) if _holds_numbers(column)]
-    named = len(numbers) >= FEWEST_BELOW and all(cell and cell not in MISSING for cell in numbers)
+    named = len(list(filter(None, numbers))) >= FEWEST_BELOW and all(cell not in MISSING for cell in numbers[start:])
     if not (below and all(below) and (filled or named)) or any(map(_is_number, first)):
         return ()
     joined, question = [], ""
@@ -550,7 +582,10 @@ def is_total(word: str) -> bool:
 
 
 def _are_types(cells: Sequence[str]) -> bool:
-    """Whether cells are the types of Orange, in some columns the values of a category, such as ``no yes``."""
+    """Whether cells are types of a printed table, or of Orange, in some columns the values of a category, such as ``no
+    yes``."""
+    if are_types(cells):
+        return True
     filled = [cell.casefold() for cell in cells if cell]
     types = sum(cell in ORANGE_TYPES for cell in filled)
     return 2 * types > len(filled) and all(cell in ORANGE_TYPES or re.search(r"\s", cell) for cell in filled)
@@ -572,6 +607,17 @@ def _are_units(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     others = [cell for j, cell in enumerate(cells) if j not in numbers]
     marks = all(len(cell) == 1 and cell.isupper() for cell in units)
     return all(map(UNIT.fullmatch, units)) and not marks and _may_stand_beside(others, units) and _is_new(cells, full)
+
+
+def _are_groups(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a line holds words above all columns of numbers, such as the groups of these columns, and nothing above
+    the others, which all rows fill."""
+    full = [row for row in rows if len(row) == len(cells)]
+    columns = list(zip(*full, strict=True)) if len(full) >= FEWEST_RULING else []
+    words = [cell for cell, column in zip(cells, columns, strict=False) if _holds_numbers(column)]
+    others = [(cell, column) for cell, column in zip(cells, columns, strict=False) if not _holds_numbers(column)]
+    named = len(words) >= FEWEST_CELLS and all(NAME.match(word) and word not in MISSING for word in words)
+    return named and bool(others) and all(not cell and all(column) for cell, column in others)
 
 
 def _may_stand_beside(others: Sequence[str], units: Sequence[str]) -> bool:
@@ -605,7 +651,7 @@ def _are_names(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 def _rise(numbers: Sequence[str]) -> bool:
     """Whether numbers are whole and rise, as years do, or are an axis."""
     whole = len(numbers) > 1 and all(map(str.isdigit, numbers))
-    return whole and sorted(set(map(int, numbers))) == list(map(int, numbers)) or axis_of(numbers) is not None
+    return whole and sorted(set(map(int, numbers))) == list(map(int, numbers)) or values_in_order(numbers) is not None
 
 
 def looks_like_a_row(names: Sequence[str], row: Sequence[str]) -> bool:
@@ -620,15 +666,22 @@ def looks_like_a_row(names: Sequence[str], row: Sequence[str]) -> bool:
 
 def _stand_again(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the cells of a first line stand below as those of a row do: two texts among other texts of their
-    columns, or one beside a number above numbers or a date above dates; and more of them than there are texts above
-    numbers, as names stand."""
-    below = list(zip(*(row for row in rows if len(row) == len(names) and list(row) != list(names)), strict=True))
+    columns, or one in the only column, beside a text of many words above such texts, or beside a number above numbers
+    or a date above dates; and more of them than there are texts above numbers, as names stand."""
+    others = (row for row in rows if len(row) == len(names) and (list(row) != list(names) or len(names) == 1))
+    below = list(zip(*others, strict=True))
     texts = [j for j, name in enumerate(names) if name not in MISSING and not _is_number(name)] if below else []
     again = sum(names[j] in below[j] and len({names[j], "", *below[j]}) > 2 for j in texts)
     numbers = bool(below) and any(_is_number(name) and _holds_numbers(below[j]) for j, name in enumerate(names))
     numbers = numbers or any(date_style([names[j], *filter(None, below[j])]) is not None for j in texts)
+    numbers = numbers or any(_is_long(names[j]) and 2 * sum(map(_is_long, below[j])) > len(below[j]) for j in texts)
     above = sum(_holds_numbers(below[j]) and names[j] != "-" for j in texts)
-    return again + numbers > max(1, above) and again > 0
+    return again + numbers > max(int(len(names) > 1), above) and again > 0
+
+
+def _is_long(text: str) -> bool:
+    """Whether a text has more words than most names."""
+    return len(text.split()) >= MANY_WORDS
 
 
 def _is_number(text: str) -> bool:
@@ -638,15 +691,8 @@ def _is_number(text: str) -> bool:
 
 def rows_as_csv(lines: Iterable[str], separator: str) -> bytes:
     """Lines whose cells are separated by blanks, or stand in a frame, as CSV, line by line."""
-    if separator == FRAMED:
-        lines = ("" if _is_no_row(line, place) else line for place, line in enumerate(lines))
+    lines = ("" if is_no_row(line, place, separator == FRAMED) else line for place, line in enumerate(lines))
     return "".join(csv_line(blank_cells(line, separator) if line.strip() else []) for line in lines).encode()
-
-
-def _is_no_row(line: str, place: int) -> bool:
-    """Whether a line of a table in a frame, below the header of place 0, is a rule or the number of rows."""
-    rule = HEADER_RULE if place == 1 else RULE
-    return rule.fullmatch(line.rstrip("\r\n")) is not None or ROW_COUNT.fullmatch(line) is not None
 
 
 def csv_line(cells: Sequence[str], separator: str = ",") -> str:
@@ -658,6 +704,34 @@ def csv_line(cells: Sequence[str], separator: str = ",") -> str:
 def headerless_names(width: int) -> tuple[str, ...]:
     """The names of the columns of a file without a header."""
     return tuple(f"column_{j + 1}" for j in range(width))
+
+
+HELD = {  # by the first bytes of a file
+    b"PK\x03\x04": ("a zip archive, perhaps a workbook", "name it .xlsx, .zip or .npz"),
+    b"PAR1": ("a Parquet file", "name it .parquet"),
+    b"ARROW1": ("a Feather file", "name it .feather"),
+    b"\xd0\xcf\x11\xe0": ("a workbook of Excel 97", "save it as .xlsx or .csv"),
+    b"\x89HDF": ("HDF5", "name it .h5ad if it is of AnnData; otherwise write it as Parquet"),
+    b"SQLite format 3": ("a database of SQLite", "write a table of it as CSV or Parquet"),
+    b"%PDF": ("a PDF", "give the table as CSV"),
+    b"\x93NUMPY": ("an array of NumPy", "name it .npy"),
+    b"@relation": ("an ARFF file", "name it .arff"),
+}
+MARKUP = re.compile(rb"<(?:!doctype|html|head|body|table|\?xml)\b", re.IGNORECASE)
+JSON = re.compile(rb"\{\s*\"|\[\s*\{\s*\"")
+
+
+def check_is_text(path: Path) -> None:
+    """A DataError for a file that is no table of text, whatever its name says."""
+    with opened(path) as stream:
+        first = stream.read(BLOCK_BYTES).removeprefix(UTF8_MARK).lstrip()
+    found = next((held for start, held in HELD.items() if first[: len(start)].lower() == start.lower()), None)
+    if found is None and MARKUP.match(first):
+        found = "a page of HTML or XML", "save its table as CSV, in pandas by read_html(FILE)[0].to_csv('table.csv')"
+    elif found is None and JSON.match(first):
+        found = "JSON", "name it .json"
+    if found is not None:
+        raise DataError.at(path, None, f"it holds {found[0]}, not a table of text", found[1])
 
 
 def check_rows_are_rows(path: Path, lines: Sequence[str]) -> None:
@@ -681,10 +755,12 @@ def check_rows_are_rows(path: Path, lines: Sequence[str]) -> None:
     raise DataError.at(path, 1, f"{what}: its columns are samples, and its rows genes or probes", remedy)
 
 
-def columns_are_samples(path: Path, line: int) -> DataError:
+def columns_are_samples(path: Path, line: int, separator: str) -> DataError:
     """The error for a table whose columns are its samples, with their classes below the header."""
+    how = "" if separator == "," else f", sep={separator!r}"
     reason = "the first row holds a word for each column of numbers: the columns are samples, and the rows features"
-    remedy = "transpose it first, in pandas by read_csv(FILE, header=None).T, and write it without names of its own"
+    call = f"read_csv(FILE{how}, header=None).T.to_csv('table.csv', header=0, index=0)"
+    remedy = f"transpose it first, in pandas by {call}"
     return DataError.at(path, line, reason, remedy)
 
 
