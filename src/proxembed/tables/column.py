@@ -13,7 +13,7 @@ from .cells import MISSING, is_empty
 from .dates import hours, minutes, seconds
 from .identifiers import WHOLE
 from .lists import listed
-from .quantities import number
+from .quantities import NUMBER, number
 
 FAST = {int, float}  # types of which NumPy makes numbers as float() does
 NUMERIC = ("number", "boolean", "ordered", "date")
@@ -72,6 +72,8 @@ class Column:
         """The cells as an array with one entry per row (one row for vectors)."""
         if self.kind == "number" and not self.missing and self.style not in TIMES and set(map(type, values)) <= FAST:
             return np.array([*values, np.nan], dtype=np.float64)[np.asarray(codes)]
+        if self.kind == "number" and not self.missing and is_simple(values, self.style):
+            return np.array([*map(float, values), np.nan])[np.asarray(codes)]
         empty = self._empty()
         table = [empty if is_missing(value, self.missing) else self._cell(value, j) for j, value in enumerate(values)]
         table.append(empty)
@@ -140,6 +142,11 @@ class Column:
             return np.asarray(entries, dtype=np.float64)
         except (ValueError, TypeError):
             return None
+
+
+def is_simple(values: Sequence[Any], style: str) -> bool:
+    """Whether all cells are bare digits, perhaps with a sign, a point and an exponent, in a style that takes these."""
+    return style[:1] in ("", ".") and all(isinstance(value, str) and NUMBER.fullmatch(value) for value in values)
 
 
 def is_missing(value: Any, more: Sequence[str] = ()) -> bool:

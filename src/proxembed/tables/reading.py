@@ -24,6 +24,7 @@ from .dates import (
     is_numbered_month,
     may_be_times,
     named_zone,
+    time_name,
 )
 from .identifiers import (
     FEWEST_OWNERS,
@@ -222,11 +223,13 @@ def _owner(cells: DistinctCells, style: str) -> Reading | None:
     if first is not None:
         note = row_numbers_note(cells.name, first, n)
         return _reading(cells, "row numbers, left out", None, note=note, role="rows")
-    named = bool(words) and names_owners(cells.name, words, cells.counts) and _owners(words, style)
-    bare = bool(words) and not any(re.search(r"\s", word) for word in words)
+    if not words or are_decimals(words):
+        return None
+    named = names_owners(cells.name, words, cells.counts) and _owners(words, style)
+    bare = not any(re.search(r"\s", word) for word in words)
     numbered = all(map(str.isdigit, words)) and (ID_NAME.search(cells.name) or any(map(LEADING_ZERO.match, words)))
     known = int(cells.counts.sum())
-    by_name = bool(words) and not are_decimals(words) and date_style(words) is None
+    by_name = date_style(words) is None
     row_names = by_name and ROW_NAMES.fullmatch(cells.name) is not None
     id_name = by_name and bare and is_id_name(cells.name)
     unique = cells.distinct and (named or row_names or id_name or bare and (numbered or _tokens(cells, style)))
@@ -434,6 +437,8 @@ def _clocks(cells: DistinctCells) -> Reading | None:
     """Clock times as hours since midnight, durations as minutes; other durations than those that can be nothing else
     only under the name of a time."""
     words, wrong = cells.numbers.words, list[int]()
+    if cells.numbers.simple and not time_name(cells.name):
+        return None
     if not cells.words:
         style = None if any(hours(value) is None for value in cells.values) else "clock"
     elif (style := clock_style(words, cells.name)) is None:

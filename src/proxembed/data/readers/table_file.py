@@ -126,15 +126,17 @@ class Block:
             rows = [None if cell is None else tuple(cell) for cell in column.to_pylist()]
             codes = [-1 if cell is None else code.setdefault(cell, len(code)) for cell in rows]
             return np.array(codes, dtype=np.int64), list(code)
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        indices = column.indices if column.null_count == 0 else column.indices.fill_null(-1)
+        is_coded = pa.types.is_dictionary(column.type)
+        coded = column if is_coded else column.dictionary_encode()
+        indices = coded.indices if column.null_count == 0 else coded.indices.fill_null(-1)
         codes = indices.to_numpy(zero_copy_only=False)
+        if not is_coded:  # in the order of their first rows, each used
+            return codes, coded.dictionary.to_pylist()
         used, first, places = np.unique(codes, return_index=True, return_inverse=True)
         known = np.argsort(np.where(used < 0, -1, first))[int((used < 0).any()) :]  # in the order of their first rows
         of_used = np.full(len(used), -1)
         of_used[known] = np.arange(len(known))
-        return of_used[places], column.dictionary.take(pa.array(used[known])).to_pylist()
+        return of_used[places], coded.dictionary.take(pa.array(used[known])).to_pylist()
 
     def vectors(self, name: str) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
         """A column of vectors as all their values in a row and the length of each; -1 for an empty cell."""

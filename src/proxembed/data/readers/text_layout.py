@@ -46,6 +46,7 @@ SHOWN_LINES = 60  # of the beginning of a file, which show its layout
 FEWEST_CELLS = 3  # of a table below a title
 ORANGE_TYPES = frozenset("c continuous d discrete s string t time".split())
 ORANGE_FLAGS = re.compile(r"(?:class|meta|ignore|weight|[cimw]|\w+=.*)?(?:\s+\w+=.*)?", re.DOTALL)
+BARE = re.compile("|".join(form.pattern for form in SIMPLE.values()), re.ASCII)  # a number with a point or comma
 IMPORT_ID = re.compile(r'\{\s*"ImportId"\s*:.*\}', re.DOTALL)  # as Qualtrics writes below its questions
 SERIES, GCT = re.compile(r'"?!(?:Series|Sample|series_matrix)_'), re.compile(r"#1\.[23]")  # first lines of gene tables
 ANSWER = re.compile(r"(?:open-ended )?response", re.IGNORECASE)
@@ -604,7 +605,8 @@ def _are_units(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     units = [cells[j] for j in numbers if cells[j] not in (*MISSING, "-")]
     if len(full) < FEWEST_BELOW or len(numbers) < FEWEST_BELOW or 2 * len(units) <= len(numbers):
         return False
-    others = [cell for j, cell in enumerate(cells) if j not in numbers]
+    texts = set(range(len(cells))).difference(numbers)
+    others = [cells[j] for j in sorted(texts)]
     marks = all(len(cell) == 1 and cell.isupper() for cell in units)
     return all(map(UNIT.fullmatch, units)) and not marks and _may_stand_beside(others, units) and _is_new(cells, full)
 
@@ -614,8 +616,9 @@ def _are_groups(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     the others, which all rows fill."""
     full = [row for row in rows if len(row) == len(cells)]
     columns = list(zip(*full, strict=True)) if len(full) >= FEWEST_RULING else []
-    words = [cell for cell, column in zip(cells, columns, strict=False) if _holds_numbers(column)]
-    others = [(cell, column) for cell, column in zip(cells, columns, strict=False) if not _holds_numbers(column)]
+    holds = list(map(_holds_numbers, columns))
+    words = [cell for cell, numbers in zip(cells, holds, strict=False) if numbers]
+    others = [(cell, column) for cell, column, numbers in zip(cells, columns, holds, strict=False) if not numbers]
     named = len(words) >= FEWEST_CELLS and all(NAME.match(word) and word not in MISSING for word in words)
     return named and bool(others) and all(not cell and all(column) for cell, column in others)
 
@@ -632,12 +635,7 @@ def _may_stand_beside(others: Sequence[str], units: Sequence[str]) -> bool:
 
 def _holds_numbers(cells: Sequence[str]) -> bool:
     filled = [cell for cell in cells if cell not in MISSING]
-    return len(filled) >= FEWEST_BELOW and all(map(_is_bare, filled))
-
-
-def _is_bare(cell: str) -> bool:
-    """Whether a cell is a number without a unit, with a decimal point or comma."""
-    return any(form.fullmatch(cell) for form in SIMPLE.values())
+    return len(filled) >= FEWEST_BELOW and all(map(BARE.fullmatch, filled))
 
 
 def _are_names(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
