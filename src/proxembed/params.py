@@ -12,6 +12,7 @@ import numpy as np
 
 NUMBERS = (int, float, np.integer, np.floating)
 LARGEST = 1e100  # of a real number without an upper end of its own: its square times a sum over rows fits float64
+SHOWN = 200  # characters of a value in a message
 
 
 @dataclass(frozen=True)
@@ -256,9 +257,10 @@ def seed_of(random_state: Any) -> int:
 
 
 def safe_repr(value: Any) -> str:
-    """The repr of a value, also where Python refuses to print an integer."""
+    """The repr of a value for a message, shortened, also where Python refuses to print an integer."""
     try:
-        return repr(value)
+        text = repr(value)
+        return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
     except ValueError:
         return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
 

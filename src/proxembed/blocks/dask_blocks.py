@@ -163,14 +163,21 @@ def pieces_of(make: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]
     return DaskBlocks([(_delayed(_made)(make, shared, _constant(item)), None) for item in items])
 
 
+def output_container(estimator: Any) -> str:
+    """The container of what an estimator's ``transform`` returns, as ``set_output`` or scikit-learn's configuration
+    has it."""
+    from sklearn import get_config
+
+    found: str = getattr(estimator, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    return found
+
+
 def transform_lazily(estimator: Any, X: Any) -> Any:
     """``transform`` of rows that are not in memory, as they are asked for; None for rows in memory."""
     blocks = isinstance(X, RowBlocks)
     if not blocks and not is_dask(X):
         return None
-    from sklearn import get_config
-
-    container = getattr(estimator, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    container = output_container(estimator)
     if container != "default":
         found, given = (
             ("RowBlocks", "RowBlocks give RowBlocks of arrays.")

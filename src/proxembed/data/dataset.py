@@ -15,7 +15,7 @@ from scipy import sparse
 from proxembed.blocks.weighted import row_weights
 from proxembed.data.errors import DataError
 from proxembed.tables import RawRows, TableRows
-from proxembed.tables.frames import FrameColumn, frame_of, named_columns, rows_of
+from proxembed.tables.frames import FrameColumn, frame_of, index_ids, named_columns, rows_of
 from proxembed.tables.notes import shorten, spelling_notes
 from proxembed.tables.rows import small_indices
 from proxembed.targets.labels import LabelMatrix
@@ -54,7 +54,7 @@ class Dataset:
     unknown : boolean array or sparse matrix of shape (n, c), optional
         Cells of Y whose value is not known; Y holds 0, or NaN, there. None where all others are known.
     ids : sequence of str, optional
-        Names of the n rows.
+        Names of the n rows; None gives the index of a DataFrame that has a different text for each row.
     found_ids : sequence of str, optional
         Cells of the n rows in a column that was found to say which row it is, where no column of ids was named.
     groups : sequence of int of shape (n,), optional
@@ -142,7 +142,7 @@ class Dataset:
             "train_idx": train,
             "test_idx": test,
             "unknown": unknown,
-            "ids": None if self.ids is None else _names("ids", self.ids, n, "", "row"),
+            "ids": index_ids(self.X) if self.ids is None else _names("ids", self.ids, n, "", "row"),
             "found_ids": None if self.found_ids is None else _names("found_ids", self.found_ids, n, "", "row"),
             "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
             "notes": tuple(self.notes),
@@ -152,6 +152,11 @@ class Dataset:
             "times": None if self.times is None else _one_a_row("times", self.times, n, "iuf").astype(np.float64),
         }.items():
             object.__setattr__(self, field, value)
+
+    @property
+    def row_names(self) -> Sequence[str] | None:
+        """The ids of the rows, else those that were found in a column; None without either."""
+        return self.found_ids if self.ids is None else self.ids
 
     def __repr__(self) -> str:
         (n, d), c = self.X.shape, self.Y.shape[1]

@@ -102,16 +102,27 @@ class TableState:
     def apply(self, rows: TableRows) -> Any:
         """The features of rows with the same columns: an array, or a CSR array where there are words. Categories and
         words that were not there when this was learned are zeros, empty numbers the median."""
-        blocks: list[Any] = []
-        if self.scaling is not None:
-            numbers = _numbers(rows, self.origins)[:, self.filled]
-            dense = _dense(rows, numbers, self.medians, self.holed, self.categories)
-            blocks.append(scaling_apply(self.scaling, dense[:, self.varying]))
-        if not self.words:
-            return blocks[0]
-        for block in self.words:
-            blocks.append(self.weight * scaling_apply(block.scaling, block.counts(rows[block.column])))
-        return small_indices(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
+        dense = [] if self.scaling is None else [scaling_apply(self.scaling, self._unscaled(rows))]
+        words = (self.weight * scaling_apply(each.scaling, each.counts(rows[each.column])) for each in self.words)
+        return _side_by_side([*dense, *words])
+
+    def in_units(self, rows: TableRows) -> Any:
+        """The features of rows as ``apply`` returns them, before their scaling: numbers in their units, and 1 for a
+        value or a word that a cell holds, else 0."""
+        dense = [] if self.scaling is None else [self._unscaled(rows)]
+        counts = (each.counts(rows[each.column]) for each in self.words)
+        return _side_by_side([*dense, *((each > 0).astype(np.float64) for each in counts)])
+
+    def _unscaled(self, rows: TableRows) -> NDArray[np.float64]:
+        numbers = _numbers(rows, self.origins)[:, self.filled]
+        return _dense(rows, numbers, self.medians, self.holed, self.categories)[:, self.varying]
+
+
+def _side_by_side(blocks: list[Any]) -> Any:
+    """Blocks of columns as one array, or a CSR array where there are words."""
+    if not any(map(sp.issparse, blocks)):
+        return blocks[0]
+    return small_indices(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
 
 
 def features_fit(

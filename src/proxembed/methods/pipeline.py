@@ -360,7 +360,13 @@ class EmbeddingPipeline(Pipeline):
         return part.get_feature_names_out(input_features)
 
     def _explains(self) -> bool:
-        return hasattr(self._part.steps[-1][1], "explain")
+        embedding = self._part.steps[-1][1]
+        if not hasattr(embedding, "explain"):
+            raise AttributeError(
+                f"{type(embedding).__name__} has no projection, so that no feature has a weight in a component. For "
+                "the features that move the prediction of a row use explain_row of the result of a search."
+            )
+        return True
 
     @available_if(_explains)
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.blocks.dask_blocks import output_container
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.validation import in_range, refuse_masked
 from proxembed.estimator.weights import checked_weights
@@ -99,7 +100,15 @@ class TableEncoder(Embedder):
             rows = self._known_columns(X)
             if rows.new:
                 warn_of(self.state_.unseen(rows))
-            return scaling_apply(self.state_, rows)
+            found = scaling_apply(self.state_, rows)
+            if issparse(found) and (container := output_container(self)) != "default":
+                raise ValueError(
+                    f"the output is set to {container!r}, which holds no sparse features, and those of the text and "
+                    f"list columns {few_names([block.column for block in self.state_.words])} are sparse. Call "
+                    "set_output(transform='default') on the encoder (in a pipeline: on its first step), or leave "
+                    "these columns out."
+                )
+            return found
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = scaling_apply(self.state_, X)

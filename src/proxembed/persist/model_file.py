@@ -172,7 +172,7 @@ def model_card(
     chosen = getattr(model, "best_estimator_", model)
     steps = [step for _, step in chosen.steps] if isinstance(chosen, Pipeline) else [chosen]
     embedding = next((step for step in steps if hasattr(step, "n_components_")), steps[-1])
-    size = f"{getattr(chosen, 'n_features_in_', '?')} features"
+    size = _feature_words(getattr(chosen, "n_features_in_", "?"), steps[0])
     if hasattr(embedding, "n_components_"):
         size += f" to {embedding.n_components_} component{'s' * (embedding.n_components_ != 1)}"
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
@@ -221,7 +221,11 @@ def reads_out_itself(model: Any) -> bool:
 def _data_lines(dataset: Any, model: Any, first: Any, sampled: int | None = None) -> str:
     facts = dataset.describe()
     lines = [
-        *(_label_lines(facts, dataset.label_names) if facts.get("outputs") is None else _output_lines(facts)),
+        *(
+            _label_lines(facts, dataset.label_names, first)
+            if facts.get("outputs") is None
+            else _output_lines(facts, first)
+        ),
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
     ]
     if sampled is not None:
@@ -237,9 +241,17 @@ def _data_lines(dataset: Any, model: Any, first: Any, sampled: int | None = None
     return "\n".join(lines)
 
 
-def _label_lines(facts: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _feature_words(d: Any, first: Any) -> str:
+    """The features of a model, and the columns of a table from which its first step makes them."""
+    made = getattr(first, "_n_features_out", d) if getattr(first, "columns_", None) is not None else d
+    if made == d:
+        return counted(d, "feature") if isinstance(d, int) else f"{d} features"
+    return f"{counted(d, 'column')} as {counted(made, 'feature')}"
+
+
+def _label_lines(facts: Mapping[str, Any], names: Sequence[str], first: Any) -> list[str]:
     return [
-        f"- {_plain(facts['name'])}: {facts['n']} rows, {counted(facts['d'], 'feature')}, "
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {_feature_words(facts['d'], first)}, "
         f"{counted(facts['labels'], 'label')}, "
         f"{facts['cardinality']:.2f} labels per row, {facts['unknown_cells']} unknown cells",
         f"- labels: {', '.join(map(_plain, names[:50]))}"
@@ -247,11 +259,11 @@ def _label_lines(facts: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     ]
 
 
-def _output_lines(facts: Mapping[str, Any]) -> list[str]:
+def _output_lines(facts: Mapping[str, Any], first: Any) -> list[str]:
     outputs = facts["outputs"]
     shown = "; ".join(f"{_plain(each['name'])} ({_plain(output_words(each))})" for each in outputs[:50])
     return [
-        f"- {_plain(facts['name'])}: {facts['n']} rows, {counted(facts['d'], 'feature')}, "
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {_feature_words(facts['d'], first)}, "
         f"{counted(len(outputs), 'output')}",
         f"- outputs: {shown}" + (f" and {len(outputs) - 50} more" if len(outputs) > 50 else ""),
     ]

@@ -17,6 +17,7 @@ from .plain_words import (
     UNTOLD,
     above_base,
     given_words,
+    goal_option,
     largest_loss,
     merely_sorts,
     own_words,
@@ -68,7 +69,8 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         return f"{DOES[name]} {goal['rival']['arm']}{_where_lookup_holds(name, goal)}{_search_for_goal(name, goal)}."
     ours = _ours(name, goal)
     if asks_for_maps(name, goal):
-        return "search with --goal map before you use a map: it also compares maps laid out from all components."
+        option = goal_option("map", goal.get("in_python", False))
+        return f"search with {option} before you use a map: it also compares maps laid out from all components."
     if name == "map":
         other = goal["base"]["arm"] if goal["base"]["k"] else "use no map"
         or_other = f" or that of {other}" if goal["base"]["k"] else ""
@@ -96,7 +98,8 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
 def _search_for_goal(name: str, goal: Mapping[str, Any]) -> str:
     """That a search for a goal may turn the order of a rival and the embedding, where the search was for another."""
     turned = bool(goal.get("short_search")) and name != goal.get("asked", name)
-    return f"; a search with --goal {name} compares embeddings that are chosen for this goal" * turned
+    option = goal_option(name, goal.get("in_python", False))
+    return f"; a search with {option} compares embeddings that are chosen for this goal" * turned
 
 
 def _as_good(name: str, goal: Mapping[str, Any], ours: str) -> str:
@@ -162,12 +165,20 @@ def _ours(name: str, goal: Mapping[str, Any]) -> str:
     """The method that a goal is about, with its size where that matters, and which file has it."""
     alone = goal["k"] is None or (name == "predict" and goal.get("reads_features"))
     size, saved = "" if alone else f" at k = {goal['k']}", goal.get("saved")
-    option, what = "embedding" if goal.get("hidden") else f"goal {name}", "map" if name == "map" else "one"
+    what = "map" if name == "map" else "one"
     does = "saves it" if goal.get("hidden") else f"looks for the best {what} and saves it"
-    other = f"a search with --{option} {does}"
+    other = f"a search with {_saving_option(name, goal)} {does}"
     file = "" if saved is None else SAVED.strip(" ()") if saved else other
     notes = "; ".join(filter(None, ("" if alone else given_words(goal), file)))
     return f"{goal['arm']}{size}{f' ({notes})' if notes else ''}"
+
+
+def _saving_option(name: str, goal: Mapping[str, Any]) -> str:
+    """The option of a search that saves the embedding of a goal, of the program or of Python."""
+    in_python = goal.get("in_python", False)
+    if goal.get("hidden"):
+        return "embedding=True" if in_python else "--embedding"
+    return goal_option(name, in_python)
 
 
 def not_saved(name: str, goal: Mapping[str, Any], saved: str) -> str:
@@ -175,9 +186,8 @@ def not_saved(name: str, goal: Mapping[str, Any], saved: str) -> str:
     if goal["saved"] is not False:
         return ""
     found = f"{goal['arm']}{size_words({'k': goal['k']})}"
-    option = "embedding" if goal.get("hidden") else f"goal {name}"
     does = "saves it" if goal.get("hidden") else "looks for the best one and saves it"
-    how = "" if who(name, goal) == OURS else f"; a search with --{option} {does}"
+    how = "" if who(name, goal) == OURS else f"; a search with {_saving_option(name, goal)} {does}"
     return f"These are figures of {found}, not of the saved model ({saved}){goal.get('saved_figures', '')}{how}."
 
 

@@ -40,7 +40,7 @@ PLACED = ("--out", "-o", "--resume")
 REPLACED = (*PLACED, "--goal", "--keep-rival", "--embedding", "--json")  # by those of another run
 # Options of a search that say how the data are read.
 OF_TABLE = {f"--{name.replace('_', '-')}" for name in declared(Columns)} | {"--no-header", "--test", "--seed"}
-GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,)]*)"  # of a call
+GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|[^,)]*)"  # of a call
 MODEL = "model.skops"
 COSINE = "--cosine"  # of ``transform``
 UNFRAMED = (
@@ -60,8 +60,8 @@ BY_COPIES = ", by the verdict without copies"  # of what to do
 
 @dataclass(frozen=True)
 class Run:
-    """The command of a search, of the program or of Python, and the folder that it writes to; ``framed``: the model
-    there holds what ``transform --cosine`` needs, which earlier versions did not save."""
+    """The command of a search or comparison, of the program or of Python, and the folder that it writes to;
+    ``framed``: the model there holds what ``transform --cosine`` needs, which earlier versions did not save."""
 
     command: str
     folder: str | None = None
@@ -71,6 +71,11 @@ class Run:
     def in_python(self) -> bool:
         """Whether the run was called from Python."""
         return self.command.startswith("proxembed.")
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it is a search, whose model further commands use; a comparison has none."""
+        return not self.command.startswith(("proxembed compare", "proxembed.compare("))
 
     @property
     def has_data(self) -> bool:
@@ -236,9 +241,11 @@ def kept_rivals() -> set[str]:
 
 
 def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, Any], run: Run | None) -> None:
-    """Give each goal of a summary its ``advice``, and its ``command`` where a ``run`` is known; one of them is the
-    ``lead``. What is saved is the choice, unless the summary names another arm under ``saved``, which may hide an
-    ``embedding``; of nested folds it is chosen anew on all rows."""
+    """Give each goal of a summary its ``advice``, and its ``command`` where the ``run`` is a known search; one of them
+    is the ``lead``. What is saved is the choice, unless the summary names another arm under ``saved``, which may hide
+    an ``embedding``; of nested folds it is chosen anew on all rows."""
+    in_python = run is not None and run.in_python
+    run = run if run is not None and run.is_search else None
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
     asked, saved = summary["verdict"].get("asked") or "predict", summary.get("saved") or {}
     chosen = None if summary.get("nested") else summary.get("choice") or _smallest(goals, asked)
@@ -253,6 +260,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         best = saved.get("arm") if name == asked and saved.get("arm") in others else None
         facts = {**goal, **figures_without_copies(summary, name, goal), "features": features}
         facts["hidden"] = ours == tuple(saved.get("embedding", ()))
+        facts["in_python"] = in_python
         facts |= {"saved": own and not saved if chosen else None, "saved_rival": best, "asked": asked}
         if summary.get("nested") and not saved:
             facts |= {"arm": CHOSEN_ANEW, "saved": True} if goal["k"] is None else {"saved": False}

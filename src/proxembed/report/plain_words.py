@@ -300,12 +300,18 @@ def highest_words(goal: Mapping[str, Any]) -> str:
     return f"the highest other compared on the rows scored here is {goal['highest']['arm']}"
 
 
-def laid_out_words(goal: Mapping[str, Any]) -> str:
+def goal_option(name: str, in_python: bool) -> str:
+    """The option of a search for a goal, of the program or of Python."""
+    return f"goal={name!r}" if in_python else f"--goal {name}"
+
+
+def laid_out_words(goal: Mapping[str, Any], in_python: bool = False) -> str:
     """The same as a line of what was cut."""
     best = goal["laid_out"]
     return (
         f"maps laid out from all components are drawn, but not compared; the best of these ({best['title']}) has "
-        f"{short(best['score'])}, the map of the verdict {short(goal['value'])}: use --goal map before you use one"
+        f"{short(best['score'])}, the map of the verdict {short(goal['value'])}: use {goal_option('map', in_python)} "
+        "before you use one"
     )
 
 

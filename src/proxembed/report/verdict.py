@@ -84,7 +84,7 @@ def worded(
 ) -> dict[str, Any]:
     """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, ``warnings``, a ``note``
     and a ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged;
-    ``run``: the search, whose commands tell what to do; ``missing``: what a budget
+    ``run``: the search or comparison, by which it is told what to do; ``missing``: what a budget
     has cut. None: as the verdict says."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
@@ -108,7 +108,8 @@ def worded(
     more["note"] = _note({**verdict, "goals": goals}, summary, told["refitted"])
     facts, copies = summary["dataset"], copies_words(verdict, goals)
     more["warnings"] = verdict_warnings(facts, summary.get("protocol", {}), copies, run)
-    grouped = "" if run is None or facts.get("groups") is not None else run.for_copies()
+    known = run is not None and run.is_search and facts.get("groups") is None
+    grouped = run.for_copies() if run is not None and known else ""
     more["warning_command"] = grouped * bool(facts.get("duplicate_rows"))
     return {**summary, "verdict": {**verdict, **told, "goals": goals, **more}}
 
@@ -119,10 +120,9 @@ def reworded(record: dict[str, Any], folder: str | None = None, framed: bool = T
     summary, search = record["summary"], record.get("search") or {}
     verdict = summary["verdict"]
     goals = verdict["goals"]
-    given: dict[str, Any] = {"run": None}
+    given: dict[str, Any] = {"run": Run(record["command"], folder, framed)}
     if record["kind"] == "search":
-        all_rows = search.get("fitted_on", {}).get("all", False)
-        given = {"run": Run(record["command"], folder, framed), "refitted": verdict.get("refitted", all_rows)}
+        given["refitted"] = verdict.get("refitted", search.get("fitted_on", {}).get("all", False))
         known = "rivals" in verdict.get("missing", {})
         given["missing"] = Missing.of(verdict["missing"]) if known else _missing_of_record(goals, search)
     if lacks_figures(summary):

@@ -17,7 +17,7 @@ from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
 
 from .next_steps import Run
-from .plain_words import measure_words, size_words
+from .plain_words import goal_option, measure_words, size_words
 from .sections import SHOWN_LABELS, unit_square
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
@@ -462,6 +462,7 @@ def map_words(summary: dict[str, Any], found: dict[str, Any] | None, run: Run | 
     if not found or goal is None:
         return ""
     judged = f"{goal['arm']} at k = {goal['k']} ({goal['measure']} {number(goal['value'])})"
+    option = goal_option("map", run is not None and run.in_python)
     if "scores" in found:
         drawn = "" if run is None else run.draws(goal["arm"])
         return (
@@ -472,14 +473,14 @@ def map_words(summary: dict[str, Any], found: dict[str, Any] | None, run: Run | 
         return (
             f"The first picture is the map that the verdict “Map” is of: {judged}. The others show the best embedding "
             "for the goal of this search, beside PCA or LSI, which do not see labels, and beside itself on shuffled "
-            f"labels.{_lower_map(summary, found)}{_above_laid_out(summary, found)}"
+            f"labels.{_lower_map(summary, found)}{_above_laid_out(summary, found, option)}"
         )
     if choice and (goal["arm"], goal["k"]) == (choice["method"], choice["k"]):
         shown = f"The verdict “Map” is of the map of the model that is shown here, {judged}."
-        return f"{shown}{_above_laid_out(summary, found)}"
+        return f"{shown}{_above_laid_out(summary, found, option)}"
     return (
         f"The verdict “Map” is of another map than these pictures show, that of {judged}: they show the best embedding "
-        "for the goal of this search. A search with --goal map looks for the best map and draws it."
+        f"for the goal of this search. A search with {option} looks for the best map and draws it."
     )
 
 
@@ -516,13 +517,14 @@ def best_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> dict[str, A
     return {"title": best["title"], "score": best["score"], **more}
 
 
-def _above_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> str:
-    """Why maps that are laid out have not been chosen although their figure is higher: they were not compared."""
+def _above_laid_out(summary: dict[str, Any], found: dict[str, Any], option: str) -> str:
+    """Why maps that are laid out have not been chosen although their figure is higher: they were not compared, as a
+    search with this option does."""
     if best_laid_out(summary, found) is None:
         return ""
     return (
         " Maps that are laid out have higher figures here; they were not chosen, as this search compares maps of two "
-        "components alone: a search with --goal map compares them, too."
+        f"components alone: a search with {option} compares them, too."
     )
 
 

@@ -25,6 +25,14 @@ def is_frame(X: Any) -> bool:
     return dependencies.is_into_dataframe(X)
 
 
+def index_ids(X: Any) -> tuple[str, ...] | None:
+    """The names of the rows of a pandas DataFrame, if its index has a different text for each."""
+    index = X.index if hasattr(X, "iloc") and hasattr(X, "columns") else None
+    if index is None or not index.is_unique or not all(isinstance(each, str) for each in index):
+        return None
+    return tuple(index)
+
+
 def frame_of(X: Any) -> Any:
     """A lazy relation (polars, DuckDB, Ibis) or an Arrow table or batch as a DataFrame; anything else as it is."""
     if isinstance(X, np.ndarray) or issparse(X):

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.algebra.shared import Shared
+from proxembed.data import Dataset
 from proxembed.estimator.weights import check_takes_weights, takes_weights
 from proxembed.evaluate.arms import (
     ALL_FEATURES,
@@ -36,6 +37,7 @@ from proxembed.features.encoded import check_encoder, with_encoder
 from proxembed.measures.measures import neighbors_of
 from proxembed.methods.pipeline import fit_on
 from proxembed.report import worded
+from proxembed.report.next_steps import Run
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, standard_split
 from proxembed.tables.frames import frame_of
 from proxembed.tables.raw_rows import encoder_text
@@ -51,7 +53,7 @@ from .labelled_data import (
     with_encoded_example,
     with_warnings,
 )
-from .options import CompareOptions, OptionError, call_text, measured_by, on_requested_cluster
+from .options import CompareOptions, OptionError, argument_texts, call_text, measured_by, on_requested_cluster
 from .record import (
     EVIDENCE,
     RunRecord,
@@ -82,10 +84,10 @@ def data_and_head(
     file = X if isinstance(X, str | Path) else None
     check_labels(dataset, "y" if file is None else file)
     noted = with_encoder(with_warnings(dataset), encoder, frame_of(X))
-    data = repr(str(file)) if file is not None else "dataset" if dataset is X else "X, y"
-    named = {name: value for name, value in given.items() if value is not None}
-    arrays = {name: file is None or hasattr(value, "shape") for name, value in named.items()}
-    texts = (f"{name}={name if arrays[name] else repr(value)}" for name, value in named.items())
+    data = (
+        repr(str(file)) if file is not None else "dataset" if isinstance(X, Dataset) else "X" if y is None else "X, y"
+    )
+    texts = argument_texts({name: value for name, value in given.items() if value is not None})
     encoders = () if encoder is None else (f"encoder={encoder_text(encoder)}",)
     command = call_text(kind, ", ".join([data, *texts, *encoders]), options)
     return noted, run_head(kind, command, options.seed, file)
@@ -226,7 +228,10 @@ def run_comparison(
             stop = KeyboardInterrupt()
             stop.add_note("no arm was finished by then; nothing was written")
             raise stop
-        record = RunRecord(place, results, head, lambda: worded(summarise(results, tolerance=options.tolerance)))
+        told = Run(head["command"])
+        record = RunRecord(
+            place, results, head, lambda: worded(summarise(results, tolerance=options.tolerance), run=told)
+        )
         pairs = finished(protocol.contrasts, record.summary)
         record.add(contrasts=retry_once(results, lambda: contrasts(record.summary, pairs)))
         if not results.interrupted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from proxembed.measures.selections import Differences, differences
 from proxembed.measures.statistics import holm
 from proxembed.params import safe_repr
 from proxembed.report import table_card
-from proxembed.tables.notes import visible
+from proxembed.tables.notes import few_names, shorten, visible
 
 SHOWN = 20  # rows of a table that are printed
 ENOUGH = 5  # held-out rows on each side from which on they alone are tested
@@ -23,6 +23,10 @@ FOOT = (
 DRAWN = (
     "Features differ in any case where the selection was drawn on a map of them, and so do labels that the map was "
     "fitted to: trust the p of labels of held-out rows."
+)
+REMEDY = (
+    f"For those, name test rows in the search (test=), and select so that at least {ENOUGH} of them are inside and "
+    f"{ENOUGH} outside."
 )
 
 
@@ -50,12 +54,15 @@ class DifferingRows:
         Rows that were compared.
     held_out : bool
         Whether these are the rows that the model has not seen, else all rows.
+    fitted : int
+        How many of them the model was fitted on.
     """
 
     entries: tuple[Difference, ...]
     inside: int
     outside: int
     held_out: bool
+    fitted: int
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -78,8 +85,10 @@ class DifferingRows:
     @property
     def title(self) -> str:
         """The rows that were compared, in words."""
-        what = "held-out rows" if self.held_out else "rows"
-        return f"{self.inside:,} {what} inside, {self.outside:,} outside"
+        mixed = 0 < self.fitted < self.inside + self.outside
+        what = "rows" if mixed else "held-out rows" if self.held_out else "rows of the fit"
+        told = f"{self.inside:,} {what} inside, {self.outside:,} outside"
+        return f"{told}; {self.fitted:,} of them are rows of the fit" if mixed else told
 
     def _cells(self) -> list[tuple[str, ...]]:
         """The lines of the table, with a heading."""
@@ -93,7 +102,7 @@ class DifferingRows:
     def _notes(self) -> list[str]:
         hidden = len(self) - min(len(self), SHOWN)
         more = [f"{hidden:,} more are in to_frame()."] if hidden else []
-        return [*more, FOOT.format(f"{len(self):,}"), DRAWN]
+        return [*more, FOOT.format(f"{len(self):,}"), DRAWN, *([] if self.held_out else [REMEDY])]
 
     def __str__(self) -> str:
         lines = self._cells()
@@ -111,10 +120,15 @@ class DifferingRows:
         return table_card(self.title, head, lines, self._notes)
 
 
-def selected_rows(selection: Any, n: int) -> np.ndarray:
-    """A selection of n rows, numbers of rows or a mask, as a mask. Raises ValueError for another one."""
-    given = np.asarray(selection)
-    if given.dtype == bool and given.shape == (n,):
+def selected_rows(selection: Any, n: int, ids: Sequence[str] | None = None) -> np.ndarray:
+    """A selection of n rows, numbers of rows, their ids or a mask, as a mask. Raises ValueError for another one."""
+    given = np.asarray(list(selection) if isinstance(selection, Set) else selection)
+    if ids is not None and given.ndim == 1 and given.size and all(isinstance(each, str) for each in given):
+        if unknown := sorted({*given} - {*ids}):
+            shown = few_names([shorten(each) for each in unknown])
+            raise ValueError(f"selection holds {shown}, which the {n} rows do not have as an id.")
+        mask = np.isin(np.array(ids, dtype=object), given.astype(object))
+    elif given.dtype == bool and given.shape == (n,):
         mask = given
     elif given.ndim == 1 and (given.dtype.kind in "iu" or not given.size):
         if given.size and not 0 <= given.min() <= given.max() < n:
@@ -123,7 +137,8 @@ def selected_rows(selection: Any, n: int) -> np.ndarray:
         mask[given.astype(np.intp)] = True
     else:
         raise ValueError(
-            f"selection={safe_repr(selection)} must be numbers of rows from 0 to {n - 1}, or {n} times True or False."
+            f"selection={safe_repr(selection)} must be numbers of rows from 0 to {n - 1}, "
+            f"{'' if ids is None else 'ids of rows, '}or {n} times True or False."
         )
     if not 0 < np.count_nonzero(mask) < n:
         raise ValueError(f"selection holds {np.count_nonzero(mask)} of {n} rows; select some of them, but not all.")
@@ -152,7 +167,8 @@ def differing_rows(
     adjusted = holm(np.array([each.p for each in found]))
     entries = [replace(each, p_holm=float(p)) for each, p in zip(found, adjusted, strict=True)]
     entries.sort(key=lambda each: (each.p_holm, each.p, -abs(each.effect)))
-    return DifferingRows(tuple(entries), int(inside.sum()), int((~inside).sum()), alone)
+    fitted = np.count_nonzero(~held_out[rows])
+    return DifferingRows(tuple(entries), int(inside.sum()), int((~inside).sum()), alone, int(fitted))
 
 
 def _told(kind: str, names: Sequence[str], values: Any, inside: np.ndarray) -> list[Difference]:

@@ -33,12 +33,18 @@ MOVE = 1e-7  # by which training rows are multiplied so that no model knows them
 
 @dataclass(frozen=True)
 class Near:
-    """A training row near to a new one: its number, its id (or None), its distance and its labels in words."""
+    """A training row near to a new one: its number in the data, from 0, its id (or None), its distance and its labels
+    in words."""
 
     row: int
     id: str | None
     distance: float
     labels: str
+
+    @property
+    def name(self) -> str:
+        """The id, or else the number."""
+        return f"row {self.row}" if self.id is None else self.id
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ class ExplainedRow:
         return {
             "explained": self.of,
             "moved by": "; ".join(f"{name} {change:+.3g}" for name, change in self.moved),
-            "nearest": "; ".join(str(near.row + 1) if near.id is None else near.id for near in self.nearest),
+            "nearest": "; ".join(near.name for near in self.nearest),
             "nearest labels": "; ".join(near.labels for near in self.nearest),
             "nearest distance": "; ".join(f"{near.distance:.3g}" for near in self.nearest),
             "far": int(self.far),
@@ -119,7 +125,7 @@ class ExplainedRow:
             )
             lines.append(f"FAR from all training rows, so that the prediction is a guess: tenth nearest at {told}")
         lines.append("nearest training rows (distance, row, labels):")
-        lines += [f"  {near.distance:.3g}  {_name(near)}  {near.labels}" for near in self.nearest]
+        lines += [f"  {near.distance:.3g}  {near.name}  {near.labels}" for near in self.nearest]
         lines.append(f"moved the score of {self.of} most, against {AGAINST[self.against]}:")
         lines += [f"  {change:+.3g}  {name}" for name, change in self.moved]
         return visible_lines(lines)
@@ -130,20 +136,16 @@ def visible_lines(lines: list[str]) -> str:
     return "\n".join(map(visible, lines))
 
 
-def _name(near: Near) -> str:
-    return f"row {near.row + 1}" if near.id is None else near.id
-
-
 class RowExplainer:
     """Explains rows by a fitted model and the rows that it was fitted on (``dataset``; ``X``: their features as the
-    model takes them, where they are others)."""
+    model takes them, where they are others; ``rows``: their numbers in the data, where they are a part of these)."""
 
-    def __init__(self, model: Any, dataset: Any, X: Any = None):
+    def __init__(self, model: Any, dataset: Any, X: Any = None, rows: Any = None):
         names = [name for name, _ in model.steps]
         place = names.index("embedding") if "embedding" in names else len(names) - 1
         if place == 0:
             raise ValueError("a row is explained by a model with a step before its embedding, such as one of fit_on.")
-        self.model, self.dataset = model, dataset
+        self.model, self.dataset, self.rows = model, dataset, rows
         self.head, self.tail, self.embedding = model[:place], model[place:], model.steps[place][1]
         self.X = self._features(dataset.X if X is None else X)
         self.Z = np.asarray(self.embedding.transform(self.X), dtype=np.float64)
@@ -253,9 +255,14 @@ class RowExplainer:
 
     def _nearest(self, apart: np.ndarray) -> tuple[Near, ...]:
         order = np.argsort(apart, kind="stable")[:NEAREST]
-        ids = self.dataset.found_ids if self.dataset.ids is None else self.dataset.ids
+        ids = self.dataset.row_names
         return tuple(
-            Near(int(row), None if ids is None else str(ids[row]), float(apart[row]), self._labels(row))
+            Near(
+                int(row if self.rows is None else self.rows[row]),
+                None if ids is None else str(ids[row]),
+                float(apart[row]),
+                self._labels(row),
+            )
             for row in order
         )
 

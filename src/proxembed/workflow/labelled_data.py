@@ -33,7 +33,7 @@ from proxembed.splits.units import checked_units
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.axis import axis_names
-from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
+from proxembed.tables.frames import frame_of, index_ids, is_frame, refuse_equal_names
 from proxembed.tables.notes import counted, few_notes, shorten
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import MANY_LABELS
@@ -41,6 +41,7 @@ from proxembed.targets.labels import MANY_LABELS
 from .options import CompareOptions, OptionError, SearchOptions
 
 OPENML = "openml:"
+TABLE, ARRAYS = "your table", "your data"  # names of data sets of frames and of arrays
 LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
@@ -229,6 +230,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: Any = None) -> Dataset:
         labels.Y,
         names,
         labels.names,
+        ARRAYS,
         outputs=labels.outputs,
         unknown=labels.unknown,
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
@@ -244,11 +246,19 @@ def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: A
     if y is None:
         if isinstance(given.get("target_type"), Mapping):
             raise ValueError("target_type={...} is of y; name the columns of numbers in the table by targets.")
-        return _grouped(read_table([FrameFile(frame)], Columns(**given), "data"), groups)
+        return _named(_grouped(read_table([FrameFile(frame)], Columns(**given), TABLE), groups), frame, given)
     kind = given.pop("target_type", None)
     purposes = Columns(**given)
     labels = labels_of(y, kind, purposes.separator, purposes.empty)
-    return _grouped(read_table([FrameFile(frame)], purposes, "data", labels), groups)
+    return _named(_grouped(read_table([FrameFile(frame)], purposes, TABLE, labels), groups), frame, given)
+
+
+def _named(dataset: Dataset, frame: Any, given: Mapping[str, Any]) -> Dataset:
+    """The data set of a DataFrame with the ids of its index, unless a column was named that holds them."""
+    ids = index_ids(frame) if dataset.ids is None else None
+    if ids is not None and len(ids) > dataset.X.shape[0]:  # rows of weight 0 are left out
+        ids = tuple(np.array(ids, dtype=object)[np.asarray(frame[given["sample_weight"]], dtype=np.float64) > 0])
+    return dataset if ids is None else replace(dataset, ids=ids)
 
 
 def _held_out(dataset: Dataset, test: Any) -> Dataset:

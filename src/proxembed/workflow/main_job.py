@@ -587,7 +587,7 @@ def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
     lacking = {"Map": one_axis(summary), "Compress": no_small_size(summary)}
     verdict["cut"]["lines"] = [line for line in verdict["cut"]["lines"] if not lacking.get(line[0])]
     if verdict.get("laid_out"):
-        verdict["cut"]["lines"].append(["Map", laid_out_words(verdict["goals"]["map"])])
+        verdict["cut"]["lines"].append(["Map", laid_out_words(verdict["goals"]["map"], run_of(job).in_python)])
     unused = [f"{UNUSED}: {verdict['unused']}."] * bool(verdict["unused"])
     verdict["text"] = "\n".join([verdict["text"], *unused, *cut_lines(verdict["cut"])])
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from proxembed.data.table_writer import TableWriter, check_parquet
 from proxembed.execute.atomic_files import check_writable, staged
 from proxembed.features.layouts import NeighborMap, layout_named
-from proxembed.methods.table_encoder import TableEncoder
+from proxembed.features.table import table_fit
 from proxembed.proximity.backends import nearest
 from proxembed.report.map_page import feature_levels
 from proxembed.tables import RawRows, TableRows
@@ -37,7 +37,7 @@ def map_places(Z: Any) -> np.ndarray:
 def row_columns(dataset: Any, held_out: np.ndarray) -> dict[str, Any]:
     """What a map tells of rows beside their places: ids, whether they are ``held_out`` (mask), and labels in words with
     a column of 0 and 1 for each of at most 50; or the outputs. NaN and "unknown" stand for unknown cells."""
-    found: dict[str, Any] = {} if dataset.ids is None else {"id": [str(each) for each in dataset.ids]}
+    found: dict[str, Any] = {} if dataset.row_names is None else {"id": [str(each) for each in dataset.row_names]}
     found["held_out"] = held_out
     if dataset.outputs is not None:
         return found | _free(_output_columns(dataset.outputs))
@@ -115,15 +115,19 @@ def columns_of_split(dataset: Any, rows: np.ndarray, places: np.ndarray, train: 
     return {"row": rows[order], **map_columns(dataset.take(rows[order]), places, order >= train)}
 
 
+def features_in_units(dataset: Any) -> tuple[Any, list[str]]:
+    """The features of all rows in their own units, and their names; those of a table before their scaling."""
+    if not isinstance(dataset.X, TableRows):
+        return dataset.X, list(dataset.feature_names)
+    state = table_fit(dataset.X)
+    return state.in_units(dataset.X), list(state.feature_names)
+
+
 def shown_features(dataset: Any, rows: np.ndarray) -> dict[str, Any]:
-    """The features of some rows that the page of a map compares; those of a table as its encoder makes them. None of
-    rows before an encoder of the caller."""
-    X, names = dataset.X, list(dataset.feature_names)
-    if isinstance(X, RawRows):
+    """The features of some rows that the page of a map compares; none of rows before an encoder of the caller."""
+    if isinstance(dataset.X, RawRows):
         return {}
-    if isinstance(X, TableRows):
-        encoder = TableEncoder().fit(X)
-        X, names = encoder.transform(X), list(encoder.get_feature_names_out())
+    X, names = features_in_units(dataset)
     return feature_levels(names, X[rows])
 
 
@@ -143,9 +147,9 @@ def write_map_table(path: Path, columns: Mapping[str, Any]) -> Path:
     return path
 
 
-def map_widget(places: np.ndarray, columns: Mapping[str, Any], colour: str) -> Any:
-    """A ``jscatter.Scatter`` of rows at their places (n, 2), in the colours of a column; the others in its tooltips.
-    Raises ImportError without jupyter-scatter."""
+def map_widget(places: np.ndarray, columns: Mapping[str, Any], colour: str, **settings: Any) -> Any:
+    """A ``jscatter.Scatter`` with these settings of rows at their places (n, 2), in the colours of a column; the others
+    in its tooltips. Raises ImportError without jupyter-scatter."""
     try:
         import jscatter
         from pandas import DataFrame
@@ -158,7 +162,7 @@ def map_widget(places: np.ndarray, columns: Mapping[str, Any], colour: str) -> A
     frame = DataFrame({"x": places[:, 0], "y": places[:, 1], **columns, **words})
     if frame[colour].dtype.kind != "f":
         frame[colour] = frame[colour].astype(str).astype("category")
-    scatter = jscatter.Scatter(data=frame, x="x", y="y", height=480)
+    scatter = jscatter.Scatter(data=frame, **{"x": "x", "y": "y", "height": 480} | settings)
     scatter.color(by=colour)
     scatter.legend(True)
     scatter.tooltip(True, properties=[name for name in ("id", "held_out", colour) if name in frame])

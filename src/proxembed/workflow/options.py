@@ -12,9 +12,12 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from importlib.util import find_spec
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Self
 
-from proxembed.params import declared, param
+import numpy as np
+
+from proxembed.params import declared, param, safe_repr
 
 TRIED, TIME, JUDGED = "What is tried", "How long it takes", "How it is judged"  # groups of options in the help
 CLASSIFIERS = ("1nn", "flda", "svm")
@@ -31,7 +34,7 @@ class OptionError(ValueError):
     """An option whose value is not allowed: its name, the value, and the rest of the sentence."""
 
     def __init__(self, name: str, value: Any, reason: str):
-        super().__init__(f"{name}={value!r} {reason}")
+        super().__init__(f"{name}={safe_repr(value)} {reason}")
         self.name, self.value, self.reason = name, value, reason
 
 
@@ -418,5 +421,24 @@ def on_requested_cluster(run: Callable[..., Any]) -> Callable[..., Any]:
 def call_text(function: str, data: str, options: RunOptions) -> str:
     """The call that repeats a run, with the options that are not at their defaults."""
     values = {each.name: getattr(options, each.name) for each in fields(options)}
-    changed = [f"{each.name}={values[each.name]!r}" for each in fields(options) if values[each.name] != each.default]
-    return f"proxembed.{function}({', '.join([data, *changed])})"
+    changed = {each.name: values[each.name] for each in fields(options) if values[each.name] != each.default}
+    return f"proxembed.{function}({', '.join([data, *argument_texts(changed)])})"
+
+
+def argument_texts(values: Mapping[str, Any]) -> list[str]:
+    """Arguments as a call writes them: plain values as they are, all others (arrays, frames, functions) by a name."""
+    return [f"{name}={_literal(value) or name}" for name, value in values.items()]
+
+
+def _literal(value: Any) -> str | None:
+    """The expression of a text, a number, True, False, None, or a list or tuple of these; None for other values."""
+    if isinstance(value, list | tuple):
+        parts = [_literal(each) for each in value]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        return f"[{', '.join(known)}]" if isinstance(value, list) else f"({', '.join(known)}{',' * (len(known) == 1)})"
+    value = value.item() if isinstance(value, np.generic) else str(value) if isinstance(value, Path) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value) if value is None or isinstance(value, str | int | float) else None

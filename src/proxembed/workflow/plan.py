@@ -540,8 +540,8 @@ class Plan:
             return (
                 text if self.cuts == self._whole else f"{text} after cuts; without any about {self.enough / rate:.0f}"
             )
-        option = "--max-seconds" if unit == "s" else "--max-work"
-        return f"{text}; the cheapest whole job is done all the same, {option} {round_up(whole)} has room for it"
+        room = f"a budget of {round_up(whole)} {unit} has room for it"
+        return f"{text}; the cheapest whole job is done all the same, {room}"
 
     def describe(self) -> dict[str, Any]:
         """The plan as plain data, for the record."""

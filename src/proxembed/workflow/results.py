@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from proxembed.evaluate.results import Results
 from proxembed.params import safe_repr
 from proxembed.report import map_axes, measured_axes, page_html, verdict_card
-from proxembed.tables import RawRows, TableRows
+from proxembed.tables import RawRows
 from proxembed.tables.frames import frame_of
 from proxembed.tables.notes import few_names
 
@@ -20,6 +20,7 @@ from .differing_rows import DifferingRows, differing_rows, selected_rows
 from .explained_rows import ExplainedRow, RowExplainer
 from .map_table import (
     check_map_table,
+    features_in_units,
     first_colour,
     map_columns,
     map_places,
@@ -308,7 +309,8 @@ class SearchResult(Comparison):
         Returns
         -------
         ExplainedRow
-            ``print`` shows it; ``nearest``, ``moved``, ``far`` and ``describe()`` hold it.
+            ``print`` shows it; ``nearest``, ``moved``, ``far`` and ``describe()`` hold it. Rows without ids are named
+            by their number in ``dataset``, from 0.
 
         Raises
         ------
@@ -335,7 +337,8 @@ class SearchResult(Comparison):
 
     @cached_property
     def _explainer(self) -> RowExplainer:
-        return RowExplainer(self.model, self.fitted_on)
+        rows = None if self.fitted_on is self.dataset else self.dataset.train_idx
+        return RowExplainer(self.model, self.fitted_on, rows=rows)
 
     @cached_property
     def _places(self) -> Any:
@@ -353,7 +356,7 @@ class SearchResult(Comparison):
             held_out[self.dataset.train_idx] = False
         return held_out
 
-    def map(self, color: str | None = None) -> Any:
+    def map(self, color: str | None = None, **settings: Any) -> Any:
         """An interactive map of all rows for notebooks: zoom, tooltips, and a lasso (hold Shift, or long press).
 
         Places are the embedding where it has two components, else its layout by t-SNE or UMAP, as ``Layout`` draws it.
@@ -364,6 +367,8 @@ class SearchResult(Comparison):
         color : str, optional
             The column that colours the rows: "labels", "held_out", a label or an output; None: the class, of several
             labels per row the most frequent one, or the first output.
+        **settings : of jscatter.Scatter
+            Such as ``height=600`` (pixels; 480 unless given), ``width`` or ``opacity``.
 
         Returns
         -------
@@ -382,7 +387,8 @@ class SearchResult(Comparison):
         known = [name for name in columns if name != "id"]
         if color is not None and color not in known:
             raise ValueError(f"color={safe_repr(color)} is not a column of the map, which has {few_names(known)}.")
-        return map_widget(places, columns, first_colour(self.dataset, columns) if color is None else color)
+        colour = first_colour(self.dataset, columns) if color is None else color
+        return map_widget(places, columns, colour, **settings)
 
     def write_map(self, path: str | Path) -> Path:
         """Write the map as a Parquet file, which `embedding-atlas` opens: `embedding-atlas map.parquet --x x --y y
@@ -464,10 +470,14 @@ class SearchResult(Comparison):
         labels help to place the rows of a fit. Features place all rows, so that some differ wherever a selection is
         drawn on a map: their p tells less than their effect.
 
+        Means are in the units of the features: of a value of a category, and of a word, they are the share of the rows
+        that hold it. An empty number counts as the median.
+
         Parameters
         ----------
-        selection : array of int, or of bool of shape (n,)
-            Rows of ``dataset``, such as ``widget.selection()`` of a map.
+        selection : array or set of int or of ids, or array of bool of shape (n,)
+            Rows of ``dataset`` from 0, such as ``widget.selection()`` of a map; or their ids: the index of a DataFrame
+            that has a different text for each row, or the column that holds some.
 
         Returns
         -------
@@ -477,7 +487,7 @@ class SearchResult(Comparison):
         Raises
         ------
         ValueError
-            For numbers of no rows, a selection of none or all rows, or rows of a table without a model that reads them.
+            For numbers or ids of no rows, a selection of none or all rows, or rows before an encoder without a model.
 
         Examples
         --------
@@ -490,14 +500,18 @@ class SearchResult(Comparison):
         >>> odd.inside, odd.outside, odd[0].name, odd[0].effect
         (100, 100, 'even', 1.0)
         """
-        data = self.dataset
-        selected = selected_rows(selection, data.X.shape[0])
-        X, names = data.X, list(data.feature_names)
-        if isinstance(X, TableRows | RawRows):
-            if self.model is None:
-                raise ValueError(NO_MODEL)
-            X, names = self._explainer._features(X), self._explainer.feature_names
-        return differing_rows(data, X, names, selected, self._held_out)
+        selected = selected_rows(selection, self.dataset.X.shape[0], self.dataset.row_names)
+        return differing_rows(self.dataset, *self._features_in_units, selected, self._held_out)
+
+    @cached_property
+    def _features_in_units(self) -> tuple[Any, list[str]]:
+        """The features of all rows, those of an encoder as it gives them, and their names."""
+        if not isinstance(self.dataset.X, RawRows):
+            return features_in_units(self.dataset)
+        if self.model is None:
+            raise ValueError(NO_MODEL)
+        encoder = self.model.steps[0][1]
+        return encoder.transform(self.dataset.X), list(encoder.get_feature_names_out())
 
     @property
     def cuts(self) -> tuple[str, ...]:
@@ -528,8 +542,8 @@ def _rows_of_one(x: Any) -> Any:
         return DataFrame([x])
     if np.ndim(x) == 0:
         raise ValueError(
-            f"x must be one row: an array, a Series, a dict or a DataFrame; got {x!r}; for row 20 of a DataFrame X "
-            "pass X.iloc[[20]]."
+            f"x must be one row: an array, a Series, a dict or a DataFrame; got {safe_repr(x)}; for row 20 of a "
+            "DataFrame X pass X.iloc[[20]]."
         )
     if hasattr(x, "iloc") and type(x.index).__name__ != "RangeIndex":
         return x.to_frame().T

@@ -382,7 +382,9 @@ def test_a_model_is_a_step_of_another_pipeline():
 
 def test_what_cannot_embed_or_explain_says_so():
     assert not hasattr(EmbeddingPipeline([("readout", MultiOutputRidge())]), "transform")
-    assert not hasattr(embedding_pipeline(Isomap(), X), "explain")
+    with pytest.raises(AttributeError) as refusal:
+        embedding_pipeline(Isomap(), X).explain  # noqa: B018
+    assert "Isomap has no projection" in str(refusal.value.__cause__) and "explain_row" in str(refusal.value.__cause__)
     direct = EmbeddingPipeline([("scaling", Scaling()), ("embedding", LaplacianEigenmaps(normalization="none"))])
     assert not hasattr(direct, "transform")
 

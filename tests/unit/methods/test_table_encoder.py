@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from proxembed import TableEncoder
+from proxembed import OPLS, TableEncoder
 
 HOLED = np.arange(24.0).reshape(8, 3) ** 2 % 7
 HOLED[3, 2] = np.nan
@@ -54,3 +55,21 @@ def test_a_frame_goes_by_position_where_the_fit_had_no_names():
     np.testing.assert_allclose(encoder.transform(pd.DataFrame(HOLED)[[2, 0, 1]]), wanted)
     with pytest.raises(ValueError, match="X has 4 columns, but the model was fitted on an array of 3"):
         encoder.transform(pd.DataFrame(np.zeros((2, 4)), columns=list("abcd")))
+
+
+def test_features_of_texts_as_a_frame_are_refused_with_the_remedy():
+    texts = ["sea and boat", "boat at sea", "hill and tree", "tree on a hill"] * 5
+    frame = pd.DataFrame(
+        {"size": np.arange(20.0) % 7 + 0.5, "note": [f"{text} no {i}" for i, text in enumerate(texts)]}
+    )
+    y = [text.split()[0] for text in texts]
+    pipeline = make_pipeline(TableEncoder(), OPLS(n_components=1)).set_output(transform="pandas")
+    with pytest.raises(
+        ValueError, match=r"output is set to 'pandas'.*columns note are sparse. Call set_output\(transform="
+    ):
+        pipeline.fit(frame, y)
+    pipeline[0].set_output(transform="default")
+    assert pipeline.fit(frame, y).transform(frame).shape == (20, 1)
+    plain = frame[["size"]].assign(kind=y)
+    found = TableEncoder().set_output(transform="pandas").fit_transform(plain)
+    assert {*found.columns} == {"size", "kind=boat", "kind=hill", "kind=sea", "kind=tree"}

@@ -53,6 +53,14 @@ def test_a_card_tells_data_evidence_command_and_source():
     assert "metrics" not in model_card(model).split("---\n")[1]
 
 
+def test_the_card_of_a_table_counts_columns_and_features():
+    frame = pandas.DataFrame({"size": X[:, 0], "kind": np.where(Y[:, 0] > 0, "big", "small"), "tag": Y[:, 1] > 0})
+    data = frame_dataset(frame, labels="tag")
+    card = model_card(fit_on(OPLS(n_components=1), data), data)
+    assert "# OPLS: 2 columns as 3 features to 1 component" in card
+    assert "- your table: 40 rows, 2 columns as 3 features, " in card
+
+
 def test_hostile_names_stay_text_in_the_card():
     data = Dataset(X, Y, label_names=HOSTILE[:4], name=HOSTILE[4], licence=HOSTILE[5] + HOSTILE[6])
     section = model_card(PCA().fit(X), data).split("## Data")[1].split("\n\n")[0]

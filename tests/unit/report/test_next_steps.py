@@ -55,6 +55,18 @@ def test_a_search_that_was_not_for_maps_asks_for_one_unless_no_map_helps():
     assert told("map", WORSE) == ("What to do: use the map of PCA.", "")
 
 
+def test_a_search_from_python_is_told_of_options_as_python_has_them():
+    advice, command = told("map", BETTER, CALL)
+    assert advice.startswith("What to do: search with goal='map' before you use a map")
+    assert command == "proxembed.search('a.csv', labels='y', max_work=60.0, goal='map')"
+    other = told("map", BETTER, CALL, choice=("OPLS", 7), asked="map")[0]
+    assert "(a search with goal='map' looks for the best map and saves it)" in other
+    compared = told("map", BETTER, Run("proxembed.compare(X, labels='y')"))
+    assert compared == (advice, ""), "a comparison saves no model"
+    hidden = told("predict", BETTER, CALL, saved="logistic regression")[0]
+    assert "(a search with embedding=True saves it)" in hidden
+
+
 def test_another_embedding_than_the_saved_one_takes_another_search_in_a_folder_of_its_own():
     advice, command = told("map", BETTER, choice=("OPLS", 7), asked="map")
     assert command == "proxembed search 'my data.csv' --labels=y --max-work 60 --goal map -o 'a b-map'"
@@ -209,6 +221,8 @@ def test_copies_of_rows_are_kept_together_by_one_option_of_any_data():
     assert not Run("proxembed demo -o d", "d").for_copies()
     for run, how in ((RUN, "--groups copies"), (CALL, "groups='copies'"), (npz, "--groups copies")):
         assert copies_remedy(run).endswith(f"or keep them together ({how}).")
+    named = Run("proxembed.search(X, labels='y', groups=('a,b', 'c'), seed=1)")
+    assert named.for_copies() == "proxembed.search(X, labels='y', seed=1, groups='copies')"
     grouped = "proxembed search a.csv --labels y --groups 'my site' -o a"
     assert Run(grouped, "a").for_copies() == "proxembed search a.csv --labels y --groups copies -o a-grouped"
     call = "proxembed.search('a.csv', labels='y', groups='my, site', max_work=60.0)"

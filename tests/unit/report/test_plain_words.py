@@ -294,6 +294,7 @@ def test_what_a_map_was_not_compared_with_and_the_highest_other_are_named():
     assert text.endswith("(TargetSpace) has .99; that of PCA, which uses no labels, has .95 and keeps 56 %.")
     goal = {"word": BETTER, "measure": NEAR, "value": 0.89, "base": base, "arm": "OPLS", "k": 2, "laid_out": best}
     assert "(TargetSpace) has .99, the map of the verdict .89: use --goal map" in laid_out_words(goal)
+    assert laid_out_words(goal, in_python=True).endswith("use goal='map' before you use one")
     assert advice("map", goal).startswith("search with --goal map before you use a map")
 
 

@@ -207,7 +207,11 @@ def test_a_record_without_a_figure_keeps_its_words_and_a_fault_of_the_program_is
     }  # fmt: skip
     verdict = {"basis": "folds", "tolerance": 0.03, "lacks": None, "goals": {"neighbours": goal}}
     data = {"d": 50, "labels": 6, "single_label": False}
-    record = {"kind": "compare", "summary": {"dataset": data, "folds": ["1", "2"], "verdict": verdict}}
+    record = {
+        "kind": "compare",
+        "command": "proxembed compare a.csv",
+        "summary": {"dataset": data, "folds": ["1", "2"], "verdict": verdict},
+    }
     assert "stored_words" not in reworded(record)
     del goal["margin"]
     assert reworded(record)["stored_words"] and "headline" not in reworded(record)["summary"]["verdict"]

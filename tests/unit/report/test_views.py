@@ -86,6 +86,10 @@ def test_it_is_said_which_model_the_map_shows_and_which_the_verdict_judges():
         " Maps that are laid out have higher figures here; they were not chosen, as this search compares maps of two "
         "components alone: a search with --goal map compares them, too."
     )
+    call = Run("proxembed.search(X, y)")
+    for shown in (laid, {"panels": [panel("OPLS")]}):
+        told = views.map_words(summary, shown, call)
+        assert "earch with goal='map'" in told and "--" not in told
     for_maps = {**summary, "verdict": {**summary["verdict"], "asked": "map"}}
     lower = {"panels": [panel("FDA", judged=True), panel("OPLS", score=0.5, laid_out=True)]}
     assert "laid out" not in views.map_words(for_maps, laid) + views.map_words(summary, lower)

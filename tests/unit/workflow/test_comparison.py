@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import proxembed
@@ -303,6 +304,24 @@ def test_the_call_names_the_columns_of_the_file(tmp_path, dataset):
     given = {"labels": "kind", "methods": "fda", "n_components": 1, "folds": 2}
     grouped = proxembed.compare(tmp_path / "t.csv", groups=np.arange(len(rows)) // 2, **given).record["command"]
     assert ", groups=groups, " in grouped
+
+
+def test_the_call_of_a_frame_runs_as_it_is(dataset):
+    kinds = ["ab"[int(value)] for value in dataset.Y.toarray()[:, 0]]
+    X = pd.DataFrame(dataset.X, columns=list("abcde")).assign(kind=kinds, team=np.arange(len(kinds)) // 2)
+    given = {"methods": "fda", "n_components": 1, "folds": 2, "tolerance": np.float64(0.1)}
+    found = proxembed.compare(X, labels="kind", drop=("e",), groups="team", **given)
+    call = found.record["command"]
+    assert call.startswith("proxembed.compare(X, groups='team', labels='kind', drop=('e',), methods=('fda',), ")
+    assert eval(call, {"proxembed": proxembed, "X": X}).verdict == found.verdict
+    weighted = proxembed.compare(X, labels=["kind"], sample_weight=np.ones(len(X)), **given).record["command"]
+    assert "(X, sample_weight=sample_weight, labels=['kind'], " in weighted
+    assert proxembed.compare(dataset.X, X["kind"], **given).record["command"].startswith("proxembed.compare(X, y, ")
+    assert (
+        proxembed.compare(dataset, methods="opls", n_components=1, folds=2)
+        .record["command"]
+        .startswith("proxembed.compare(dataset, ")
+    )
 
 
 def test_fda_is_a_rival_of_maps_unless_it_takes_part_itself(dataset, monkeypatch):

@@ -148,6 +148,9 @@ def test_the_page_holds_features_and_the_table_is_written(tmp_path):
     data = frame_dataset(table, labels="y")
     record = draw_map(data, "opls", "components", table=True)
     assert {each["name"] for each in record["features"]} == {"colour=red", "colour=blue", "size"}
+    held = {each["name"]: each["levels"][each["codes"]] for each in record["features"]}  # in the units of the table
+    np.testing.assert_allclose(held["size"], table["size"][record["rows"]], rtol=1e-6)
+    np.testing.assert_array_equal(held["colour=red"], colour[record["rows"]] == "red")
     write_map(record, tmp_path / "map.parquet")
     found = pd.read_parquet(tmp_path / "map.parquet")
     rows = record["rows"]

@@ -127,6 +127,13 @@ def test_a_search_names_the_nearest_rows_by_the_ids_that_it_found_in_a_table_of_
             found.explain_row(number)
 
 
+def test_rows_without_ids_are_named_by_their_number_in_the_data_from_0():
+    found = search(X, Y[:, 0], methods="opls", max_work=2, shuffles=0, n_components=1, test=np.arange(20))
+    why = found.explain_row(X[33])
+    assert why.nearest[0].row == 33 and why.nearest[0].name == "row 33" and "  row 33  " in str(why)
+    assert why.columns()["nearest"].startswith("row 33; row ") and min(near.row for near in why.nearest) >= 20
+
+
 def test_a_series_without_names_is_explained_by_position():
     found = search(X, Y[:, 0], methods="opls", max_work=2, shuffles=0, n_components=1)
     assert str(found.explain_row(pd.Series(X[3]))) == str(found.explain_row(X[3])) == str(found.explain_row(X[[3]]))

@@ -115,6 +115,7 @@ def test_the_widget_selects_rows_to_explain(found):
         widget = found.map()
         widget.selection(np.flatnonzero(found.embedding[:, 0] > 0))
         assert widget.color()["by"] == "red" and found.map("held_out").color()["by"] == "held_out"
+        assert found.map(height=600).height() == 600 and found.map().height() == 480
     why = found.explain_rows(widget.selection())
     assert why.held_out and why.inside == np.sum(found.embedding[40:, 0] > 0)
     with pytest.raises(ValueError, match="color='size' is not a column of the map, which has held_out, labels"):

@@ -1,7 +1,9 @@
 """The options of a run: what cannot be met is refused before any work, by the name of the option."""
 
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import option_blocks
@@ -15,6 +17,7 @@ from proxembed.workflow.options import (
     OptionError,
     RunOptions,
     SearchOptions,
+    argument_texts,
     call_text,
     check_option,
 )
@@ -70,6 +73,16 @@ def test_a_call_names_what_was_changed():
     assert call_text("compare", "X, y", CompareOptions(methods="opls", n_components=3)) == (
         "proxembed.compare(X, y, methods=('opls',), n_components=(3,))"
     )
+
+
+def test_a_call_writes_plain_values_and_names_all_others():
+    values = {"drop": ["a", "b's"], "test": [np.int64(1), 2.5], "weight": np.ones(3), "measure": len, "empty": ()}
+    values |= {"file": Path("t.csv"), "limit": math.inf, "groups": False, "mixed": [1, np.ones(2)], "one": ("a",)}
+    texts = argument_texts(values)
+    assert texts == [
+        *("drop=['a', \"b's\"]", "test=[1, 2.5]", "weight=weight", "measure=measure", "empty=()", "file='t.csv'"),
+        *("limit=float('inf')", "groups=False", "mixed=mixed", "one=('a',)"),
+    ]
 
 
 @pytest.mark.parametrize(("path", "text"), option_blocks.written().items(), ids=lambda each: getattr(each, "name", ""))

@@ -422,8 +422,9 @@ def test_the_last_fit_counts_what_it_takes_beyond_that_of_opls_with_which_it_was
 
 def test_a_forecast_above_the_budget_names_one_that_suffices():
     few, enough = planned(1.0), planned(1e4)
-    asked = float(few.forecast_line.split("--max-work ")[1].split()[0])
-    assert "of 1 units of work; the cheapest whole job" in few.forecast_line and sum(few.phases.values()) <= asked < 100
+    asked = float(few.forecast_line.split("a budget of ")[1].split()[0])
+    assert "of 1 units of work; the cheapest whole job" in few.forecast_line and "--" not in few.forecast_line
+    assert few.forecast_line.endswith(" units of work has room for it") and sum(few.phases.values()) <= asked < 100
     assert "--max" not in enough.forecast_line
 
 
