@@ -90,6 +90,15 @@ def test_merged_cells_beside_the_table_take_no_memory_and_those_of_the_table_are
         sheet_as_csv(merged(tmp_path / "t.xlsx", "B2:B31", [rows[0], (1, "x" * 5000, "u"), *rows[2:]]))
 
 
+def test_a_sheet_of_more_rows_than_excel_has_is_not_read_to_its_end(tmp_path, monkeypatch):
+    file = saved(tmp_path / "t.xlsx", data=[("a", "sea", "y"), *ROWS])
+    monkeypatch.setattr(sheets, "MOST_ROWS", len(ROWS) + 1)
+    assert sheet_as_csv(file)[0].count(b"\n") == len(ROWS) + 1
+    monkeypatch.setattr(sheets, "MOST_ROWS", len(ROWS))
+    with pytest.raises(DataError, match=f"sheet 'data' has more than {len(ROWS)} rows, the most of an Excel sheet"):
+        sheet_as_csv(file)
+
+
 def test_cells_that_have_a_format_alone_are_not_held(tmp_path, monkeypatch):
     """As in a sheet whose used range was extended by formats of whole rows."""
     book, held, content = needed("openpyxl").Workbook(), [], sheets._content

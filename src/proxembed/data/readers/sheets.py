@@ -34,6 +34,7 @@ DAMAGED = (
 )
 MERGED = re.compile(rb'<(?:\w{1,20}:)?mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 XML_BYTES, MERGED_BYTES = 1 << 20, 80  # read at a time, and the most that a match takes
+MOST_ROWS = 1 << 20  # of a sheet of Excel
 FEWER = "save the sheet as CSV or Parquet, or give fewer rows"
 
 
@@ -108,6 +109,9 @@ def _rows(sheet: Any, path: Path) -> list[list[str]]:
         while cells and not cells[-1]:  # formats alone may make a row thousands of cells long
             cells.pop()
         rows.append(cells.copy())
+        if len(rows) > MOST_ROWS:
+            reason = f"sheet {shorten(sheet.title)} has more than {MOST_ROWS:,} rows, the most of an Excel sheet"
+            raise DataError.at(path, None, reason, "save it with Excel again, or write the table as CSV or Parquet")
         size += 64 + 9 * len(cells) + sum(map(len, cells))  # of empty rows, too
         if size > most:
             raise too_large(path, f"sheet {shorten(sheet.title)}", size, most, FEWER)
