@@ -1,6 +1,6 @@
 """
-Is your map real?
-=================
+Is my map real?
+===============
 
 A supervised map uses the labels of the rows it is fitted on, so clusters of these rows may mean nothing. Two
 controls show it: rows that the map has not seen, and the same map of shuffled labels. They work for any map:
@@ -60,15 +60,18 @@ print(f"randomly drawn rows: {jaccard_at_k(Y[new], Y[train], by_lot):.2f}")
 # finding. Its held-out rows are near chance. So never judge a supervised map by the rows it was fitted on.
 # ``Layout(honest=True)`` places these rows, too, with models that have not seen them.
 
-figure, grid = plt.subplots(2, 2, figsize=(8.4, 8), layout="constrained")
+plt.rc("font", size=17)
+figure, grid = plt.subplots(2, 2, figsize=(8, 5.6), layout="constrained")
 for axes, (title, Z, labels, value) in zip(grid.ravel(), panels, strict=True):
-    for odd, (color, marker) in enumerate((("#d55e00", "o"), ("#0072b2", "^"))):
-        here = labels[:, 0] == 1 - odd
-        word = "odd" if odd else "even"
-        axes.scatter(*Z[here].T, s=14, color=color, marker=marker, alpha=0.7, label=f"{word} (n = {here.sum()})")
-    axes.set(xlabel="map axis 1 (no unit)", ylabel="map axis 2 (no unit)", xticks=[], yticks=[])
-    axes.set_title(f"{title}\nJaccard@10 {value:.2f}", fontsize=10)
-    axes.legend(fontsize=8, loc="best")
+    axes.scatter(*Z.T, s=22, color=["#0072b2" if even else "#d55e00" for even in labels[:, 0]])
+    axes.set(xticks=[], yticks=[], xlabel=f"Jaccard@10 {value:.2f}")
+    name, rows = title.split(", ")
+    if axes in grid[0]:
+        axes.set_title(f"{rows}, n = {len(Z)}", fontsize=18)
+    if axes in grid[:, 0]:
+        axes.set_ylabel(name, fontsize=20, weight="bold")
+grid[0, 0].text(0.02, 0.85, "even", color="#0072b2", weight="bold", fontsize=22, transform=grid[0, 0].transAxes)
+grid[0, 0].text(0.02, 0.68, "odd", color="#d55e00", weight="bold", fontsize=22, transform=grid[0, 0].transAxes)
 plt.show()
 
 # %%
@@ -103,22 +106,22 @@ for kind, y in kinds.items():
 # finding. PCA sees no labels, so that it flatters none. Held-out rows that beat all 19 shuffles have p = 0.05, which
 # labels without any meaning reach once in twenty times.
 
-figure, grid = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharex=True, sharey=True)
+figure, grid = plt.subplots(1, 2, figsize=(12, 6), layout="constrained", sharex=True, sharey=True)
 for axes, kind in zip(grid, kinds, strict=True):
     for row, name in enumerate(maps):
         it = found[kind, name]
-        axes.plot([min(it.null), max(it.null)], [row, row], color="#b4bec7", lw=7, solid_capstyle="butt")
-        axes.plot([it.held_out, it.own_rows], [row, row], color="#536170", lw=1)
-        axes.plot(it.own_rows, row, "o", mfc="white", mec="#d55e00", ms=8, ls="none")
-        axes.plot(it.held_out, row, "o", color="#0072b2", ms=8, ls="none")
+        axes.plot([min(it.null), max(it.null)], [row, row], color="#b4bec7", lw=12, solid_capstyle="butt")
+        axes.plot([it.held_out, it.own_rows], [row, row], color="#536170", lw=2)
+        axes.plot(it.own_rows, row, "o", mfc="white", mec="#d55e00", ms=12, ls="none")
+        axes.plot(it.held_out, row, "o", color="#0072b2", ms=12, ls="none")
     axes.set(title=kind, xlabel="Jaccard@10 of neighbours (0 to 1)", xlim=(0, 1.02), yticks=range(len(maps)))
     axes.set_yticklabels(maps)
 grid[0].invert_yaxis()
 for label, style in (
     ("rows of the fit", {"marker": "o", "mfc": "white", "mec": "#d55e00", "ls": "none"}),
     ("held-out rows", {"marker": "o", "color": "#0072b2", "ls": "none"}),
-    ("held-out rows, 19 shuffles", {"color": "#b4bec7", "lw": 7}),
+    ("held-out rows, 19 shuffles", {"color": "#b4bec7", "lw": 12}),
 ):
     grid[0].plot([], [], label=label, **style)
-figure.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False, title=f"n = {len(X)} rows, three folds")
+figure.legend(loc="outside lower center", ncols=3, fontsize=15, frameon=False, title=f"n = {len(X)} rows, three folds")
 plt.show()

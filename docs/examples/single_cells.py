@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.patheffects import withStroke
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
@@ -68,14 +69,20 @@ for k in (2, 4):
 # PCA shows what varies most: donors and depth. FDA uses the types, and finds them in donors that it has not seen.
 # Two components cannot separate five types that are equally different; four do better.
 
-figure, grid = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
+plt.rc("font", size=17)
+figure, axes = plt.subplot_mosaic(
+    [["FDA", "PCA"], ["FDA", "FDA, types shuffled"]], width_ratios=(2.5, 1), figsize=(8, 5.6), layout="constrained"
+)
 colors = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000")
-for axes, (title, Z, value) in zip(grid, drawn, strict=True):
-    for j, (name, color, marker) in enumerate(zip(data.label_names, colors, "o^sDx", strict=True)):
-        here = y[new] == j
-        axes.scatter(*Z[here].T, s=12, color=color, marker=marker, label=f"{name} (n = {here.sum()})")
-    axes.set(xlabel="component 1 (units of the embedding)", xticks=[], yticks=[])
-    axes.set_title(f"{title}\nJaccard@10 {value:.2f}", fontsize=10)
-grid[0].set_ylabel("component 2 (units of the embedding)")
-grid[2].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), frameon=False, title="cells of new donors")
+for title, Z, _ in drawn:
+    large = title == "FDA"
+    for j, (name, color, marker) in enumerate(zip(data.label_names, colors, "o^sDX", strict=True)):
+        here = Z[y[new] == j]
+        axes[title].scatter(*here.T, s=60 if large else 14, color=color, marker=marker, alpha=0.8, linewidths=0)
+        if large:
+            place = np.median(here, axis=0) * 1.25
+            word = axes[title].text(*place, name, color=color, fontsize=24, weight="bold", ha="center", va="center")
+            word.set_path_effects([withStroke(linewidth=6, foreground="white")])
+    axes[title].set(title=title.rpartition(", types ")[2], xticks=[], yticks=[])
+axes["FDA"].set(xlabel=f"component 1; n = {len(new)} cells of new donors", ylabel="component 2")
 plt.show()

@@ -14,11 +14,12 @@ from importlib import import_module
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.patheffects import withStroke
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import train_test_split
 
-from proxembed import LSI, OPLS, MultiOutputRidge, Scaling
-from proxembed.measures import macro_average_precision
+from proxembed import LSI, OPLS, Layout, MultiOutputRidge, Scaling
+from proxembed.measures import jaccard_at_k, macro_average_precision, neighbor_weights
 
 MODULES = """
 numpy.fft numpy.linalg numpy.ma numpy.random scipy.cluster.hierarchy scipy.fft scipy.integrate
@@ -77,6 +78,41 @@ for name, values in curves.items():
 print(f"all {X_train.shape[1]:,} words: {words_alone:.2f}")
 
 # %%
+# The map: t-SNE of all components of OPLS beside principal scores of the words. Held-out documents are placed by their
+# nearest training documents, without their tags. A few of the tags are named. The value is the mean Jaccard similarity
+# of a document's tags to those of its ten nearest training documents on the map.
+
+NAMED = {
+    "stats": "#0072b2",
+    "ndimage": "#d55e00",
+    "special": "#009e73",
+    "random": "#cc79a7",
+    "signal": "#e69f00",
+    "metrics": "#56b4e9",
+    "sparse": "#000000",
+}
+plt.rc("font", size=17)
+figure, axes = plt.subplot_mosaic([["OPLS", "shuffled"]], width_ratios=(2, 1), figsize=(8, 5.6), layout="constrained")
+for title, labels in (("OPLS", Y[train]), ("shuffled", shuffled)):
+    layout = Layout(OPLS(n_components=most), layout="sklearn").fit(X_train, labels)
+    Z_train, Z = layout.transform(X_train), layout.transform(X_new)
+    print(f"{title:8s} Jaccard@10 {jaccard_at_k(Y[new], labels, neighbor_weights(Z, Z_train, 10)):.2f}")
+    size = 40 if title == "OPLS" else 12
+    axes[title].scatter(*Z.T, s=size / 2, color="#dddddd")
+    for name, color in NAMED.items():
+        here = Z[Y[new, names.index(name)] == 1]
+        axes[title].scatter(*here.T, s=size, color=color)
+        if title == "OPLS":
+            word = axes[title].text(*np.median(here, axis=0), f"{name}\n", color=color, fontsize=22, ha="center")
+            word.set(weight="bold", path_effects=[withStroke(linewidth=5, foreground="white")], va="center")
+    axes[title].set(title=title, xticks=[], yticks=[])
+axes["OPLS"].set(xlabel=f"n = {len(new)} held-out documents")
+plt.show()
+
+# %%
+# Under shuffled tags documents with similar words are still near each other, so colours form groups: the words alone
+# tell much. But the tags to which that map was fitted are not those of new documents.
+#
 # The first components, in words and in tags:
 
 words = counts.get_feature_names_out()
@@ -91,14 +127,14 @@ for component in range(3):
 # components both lose much, since tags that exclude each other need one direction each. Shuffled tags are at chance
 # level.
 
-figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+figure, axes = plt.subplots(figsize=(10, 6), layout="constrained")
 for (name, values), color, marker in zip(curves.items(), ("#0072b2", "#d55e00", "#999999"), "os^", strict=True):
-    axes.plot(sizes, values, color=color, marker=marker, label=name)
+    axes.plot(sizes, values, color=color, marker=marker, markersize=8, linewidth=2, label=name)
 axes.axhline(words_alone, color="black", linestyle=":", label=f"all {X_train.shape[1]:,} words")
 axes.set(
     xscale="log", xticks=sizes, xticklabels=sizes, xlabel="components k", ylabel="macro average precision", ylim=(0, 1)
 )
 axes.minorticks_off()
 axes.set_title(f"{most} tags; n = {len(train):,} documents to fit, n = {len(new):,} held out")
-axes.legend(frameon=False, fontsize=9)
+axes.legend(frameon=False, fontsize=15)
 plt.show()

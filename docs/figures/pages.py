@@ -186,13 +186,17 @@ def large() -> Figure:
     X = rng.standard_normal((6_600, 30)).astype(np.float32)
     Y = (X @ weights + 3 * rng.standard_normal((6_600, 3)) > 2).astype(np.int8)
     model, sizes, values = OPLS(ridge=0.1), [], []
+    figure, axes = panels(3)
     for X_part, Y_part in RowBlocks.from_arrays(X[:6_000], Y[:6_000], block_rows=100):
         model.partial_fit(X_part, Y_part)
         sizes.append(model.sums_.n)
         values.append(average_precision(model, X[:600], Y[:600], X[6_000:], Y[6_000:]))
-    figure, axes = panels(1, 6)
-    axes[0].plot(sizes, values, ".-", color=COLORS[0])
-    axes[0].set(xlabel="rows read so far, in blocks of 100", ylabel="macro AP of 600 held-out rows", xscale="log")
+        if sizes[-1] in (100, 6_000):
+            title = f"{sizes[-1]:,} rows read: 600 held-out rows"
+            names = ("without label 1", "with label 1")
+            rows_on(axes[int(len(sizes) > 1)], model.transform(X[6_000:]), Y[6_000:, 0], title, names)
+    axes[2].plot(sizes, values, ".-", color=COLORS[0])
+    axes[2].set(xlabel="rows read so far, in blocks of 100", ylabel="macro AP of 600 held-out rows", xscale="log")
     return figure
 
 
@@ -274,12 +278,15 @@ def from_drtoolbox() -> Figure:
 
 def from_ropls() -> Figure:
     X, y = load_diabetes(return_X_y=True)
+    model = OPLS(n_components=2, extend=True, target_type="real").fit(X[:150], y[:150])
     found = diagnose(OPLS(target_type="real"), X[:150], y[:150], n_shuffles=19, n_resamples=2)
-    figure, axes = panels(1, 5.5)
-    axes[0].hist(found.null, bins=10, color="#bbbbbb", label="19 shuffles of y")
-    axes[0].axvline(found.held_out, color=COLORS[0], label="true y")
-    axes[0].set(xlabel="Q2 on held-out rows", ylabel="number of shuffles")
-    axes[0].legend(frameon=False)
+    figure, axes = panels(2)
+    rows_on(axes[0], model.transform(X[150:]), y[150:], "292 held-out patients; light: high progression")
+    axes[1].hist(found.null, bins=10, color="#bbbbbb")
+    axes[1].axvline(found.held_out, color=COLORS[0], linewidth=3)
+    axes[1].text(0, 1.02, "19 shuffles of y", color="#777777", ha="center", transform=axes[1].get_xaxis_transform())
+    axes[1].text(found.held_out, 1.02, "true y", color=COLORS[0], ha="center", transform=axes[1].get_xaxis_transform())
+    axes[1].set(xlabel="Q2 on held-out rows", ylabel="number of shuffles")
     return figure
 
 
