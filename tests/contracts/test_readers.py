@@ -41,7 +41,8 @@ def test_the_formats_are_listed_in_their_order(tmp_path, call):
     text, known = refusal(call, tmp_path / "a.none"), readers()
     names = [reader.accepts for reader in known] if call is read else SUFFIXES
     places = [text.find(name) for name in names]
-    assert "the file name has no known ending; accepted are" in text and min(places) > 0
+    begin = "the file name has no known ending; if it is a table of text, name it a.csv; accepted are"
+    assert begin in text and min(places) > 0
     assert [reader.place for reader in known] == sorted(reader.place for reader in known)
     assert call is not read or places == sorted(places)
 
