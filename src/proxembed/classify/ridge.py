@@ -235,7 +235,7 @@ class MultiOutputRidge(LabelClassifier):
         totals: Any = rows.totals
         labels = totals.no_rows()
         self.coef_, self.intercept_ = labels.expand(2.0 * coef), np.full(len(labels.classes_), -1.0)
-        self.intercept_[labels.kept] = 2.0 * level - 1.0
+        self.intercept_[labels.kept_columns] = 2.0 * level - 1.0
         self.n_features_in_ = regression.n_features_in_
         if hasattr(regression, "feature_names_in_"):
             self.feature_names_in_ = regression.feature_names_in_

@@ -52,7 +52,7 @@ class ReadOut:
         sums = scaled.T @ own.column_sums() if repeats is None else _weighted_sums(own, scaled, repeats)
         scatter = scatter - np.outer(sums, sums) / targets.n + penalty
         products = centred_products(own, scaled, targets, repeats)
-        return cls((scatter + scatter.T) / 2, products, sums / targets.n, rows.labels.kept)
+        return cls((scatter + scatter.T) / 2, products, sums / targets.n, rows.labels.kept_columns)
 
     @classmethod
     def of_scores(

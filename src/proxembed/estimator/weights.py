@@ -188,13 +188,13 @@ def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
     if not isinstance(labels, LabelMatrix):
         totals_of_outputs = OutputTotals.of(labels, times)
         return RepeatedOutputs(totals_of_outputs.block(labels).Y, totals_of_outputs, times=times)
-    if labels.kept is not None:
+    if labels.kept_columns is not None:
         labels = _on_all_columns(labels)
     totals = LabelTotals.of(labels, weights=times)
     if whole:
         totals = replace(totals, shared=labels.sums_of_repeated(times, True)[1])
     block = totals.block(labels)
-    return RepeatedLabels(block.Y, block.classes_, block.form, None, block.kept, totals, times)
+    return RepeatedLabels(block.Y, block.classes_, block.form, None, block.kept_columns, totals, times)
 
 
 def as_given(rows: Rows) -> Rows:
@@ -225,7 +225,7 @@ def _on_all_columns(labels: LabelMatrix) -> LabelMatrix:
     """The labels with the columns that no row has."""
     entries = labels.Y.tocoo()
     shape = (entries.shape[0], labels.width)
-    Y = sparse.csc_array((entries.data, (entries.row, labels.kept[entries.col])), shape=shape)
+    Y = sparse.csc_array((entries.data, (entries.row, labels.kept_columns[entries.col])), shape=shape)
     return LabelMatrix(Y, labels.classes_, labels.form)
 
 

@@ -444,7 +444,7 @@ class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, f
         self.learn_ranges(rows, found)
         outputs = isinstance(self._reading_, OutputReading)
         self._labels = None if outputs else rows.labels.take(slice(0, 0))
-        self._kept_ = rows.labels.kept
+        self._kept_ = rows.labels.kept_columns
         n, theta = rows.n, orthonormal_columns(self.components_.T)
         unit = found.problem.unit
         self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / (unit * unit)) / unit

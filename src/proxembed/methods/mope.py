@@ -562,4 +562,4 @@ def _of_kept_classes(sigma: np.ndarray, labels: LabelMatrix) -> np.ndarray:
             f"similarity is an array of shape {sigma.shape}; {(c, c)} is needed, one row and column for each of the "
             f"{c} classes."
         )
-    return sigma if labels.kept is None else sigma[np.ix_(labels.kept, labels.kept)]
+    return sigma if labels.kept_columns is None else sigma[np.ix_(labels.kept_columns, labels.kept_columns)]

@@ -367,7 +367,7 @@ class TargetSpace(
         if numbers:
             level, scale = _standard_of(labels)
             P, T = (_in_factor(each, signed, level, scale) for each in (P, T))
-            kept = slice(None) if labels.kept is None else labels.kept
+            kept = slice(None) if labels.kept_columns is None else labels.kept_columns
             cells = OutputCells(T, labels.reading.layout.owners[kept], level, scale, known.mass > 0)
             found = [(left_out_agreement(P, cells, each), each) for each in (Placing(a, 1.0, False) for a in shares)]
         else:
@@ -393,7 +393,7 @@ class TargetSpace(
         if isinstance(labels, LabelMatrix):
             super()._remember(labels)
         else:
-            self._kept_ = labels.kept
+            self._kept_ = labels.kept_columns
 
     def _store(self, S: np.ndarray, new: np.ndarray, counts: np.ndarray, number: np.ndarray) -> None:
         """The components, and the places S of the rows of fit; ``new``: their places as new rows."""
@@ -462,7 +462,7 @@ class TargetSpace(
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
         """The log odds of the labels by the scores of the bases."""
         found = self._stack.log_odds(scores)
-        c = len(self.classes_) if self._labels.kept is None else len(self._labels.kept)
+        c = len(self.classes_) if self._labels.kept_columns is None else len(self._labels.kept_columns)
         return self._completed(self._labels.expand(found[:, :c]))
 
     def _means(self, X: Any) -> np.ndarray:
@@ -545,13 +545,13 @@ def _of_labels(rows: Rows) -> tuple[Known, np.ndarray]:
 def _signed(outputs: Any) -> np.ndarray:
     """Which columns of F are labels or classes, and no numbers."""
     signed = np.concatenate([np.full(each.size, not is_number(each)) for each in outputs.layout.columns])
-    return signed if outputs.kept is None else signed[outputs.kept]
+    return signed if outputs.kept_columns is None else signed[outputs.kept_columns]
 
 
 def _standard_of(outputs: Any) -> tuple[np.ndarray, np.ndarray]:
     """The mean and the factor of each column of F."""
     level, scale = outputs.level_and_scale
-    kept = slice(None) if outputs.kept is None else outputs.kept
+    kept = slice(None) if outputs.kept_columns is None else outputs.kept_columns
     return level[kept], scale[kept]
 
 

@@ -48,9 +48,9 @@ def known_columns(labels: LabelMatrix, stacklevel: int = 4) -> LabelMatrix:
         UserWarning,
         stacklevel=stacklevel + 1,
     )
-    kept = keep if labels.kept is None else labels.kept[keep]
+    kept = keep if labels.kept_columns is None else labels.kept_columns[keep]
     unknown: Any = labels.unknown  # not None if a label is unknown in every row
-    return replace(labels, Y=labels.Y[:, keep], unknown=unknown[:, keep], kept=kept)
+    return replace(labels, Y=labels.Y[:, keep], unknown=unknown[:, keep], kept_columns=kept)
 
 
 def known_labels(

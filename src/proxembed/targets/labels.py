@@ -83,7 +83,7 @@ class LabelMatrix(Targets):
     """Labels of n rows: ``Y`` (n x c CSC of 0/1, unknown stored as 0), ``unknown`` (CSC bool or None), ``classes_``,
     ``form``.
 
-    ``form`` is how y came in: "classes", "indicator", "signs" (-1/+1) or "sets". ``kept`` holds the columns of
+    ``form`` is how y came in: "classes", "indicator", "signs" (-1/+1) or "sets". ``kept_columns`` holds the columns of
     ``classes_`` that Y still has, None for all of them.
 
     See Also
@@ -95,7 +95,7 @@ class LabelMatrix(Targets):
     classes_: np.ndarray
     form: str
     unknown: sparse.csc_array | None = None
-    kept: Any = None  # np.ndarray
+    kept_columns: Any = None  # np.ndarray
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "Y", small_indices(self.Y))
@@ -224,7 +224,12 @@ class LabelMatrix(Targets):
         unknown = None if self.unknown is None else self.unknown[:, keep]
         if unknown is not None and unknown.nnz == 0:
             unknown = None
-        return replace(self, Y=self.Y[:, keep], unknown=unknown, kept=keep if self.kept is None else self.kept[keep])
+        return replace(
+            self,
+            Y=self.Y[:, keep],
+            unknown=unknown,
+            kept_columns=keep if self.kept_columns is None else self.kept_columns[keep],
+        )
 
     def two_classes(self) -> LabelMatrix:
         """A lone label as two classes, the rows without it and those with it.

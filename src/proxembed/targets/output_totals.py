@@ -270,7 +270,7 @@ class OutputBlock(Targets):
         return self.totals.n
 
     @property
-    def kept(self) -> Any:
+    def kept_columns(self) -> Any:
         """The columns of F that vary."""
         return self.totals.columns
 
@@ -314,7 +314,7 @@ class UnscaledBlock(OutputBlock):
     is not known either, and the unit matrix stands for F'F."""
 
     @property
-    def kept(self) -> Any:
+    def kept_columns(self) -> Any:
         return None
 
     @property

@@ -146,7 +146,7 @@ class Outputs(Targets):
     filled: bool = False
     fill: Any = None
     standard: tuple[np.ndarray, np.ndarray] | None = None
-    kept: Any = None
+    kept_columns: Any = None
 
     @property
     def n(self) -> int:
@@ -168,7 +168,7 @@ class Outputs(Targets):
 
     @property
     def c(self) -> int:
-        return self.layout.width if self.kept is None else len(self.kept)
+        return self.layout.width if self.kept_columns is None else len(self.kept_columns)
 
     @property
     def width(self) -> int:
@@ -285,7 +285,7 @@ class Outputs(Targets):
             if self.holes is not None and self.fill is None:
                 dense[self._holes_of_columns] = 0.0
             F = sparse.csc_array(dense)
-        return small_indices(F if self.kept is None else F[:, self.kept])
+        return small_indices(F if self.kept_columns is None else F[:, self.kept_columns])
 
     @cached_property
     def unknown(self) -> Any:
@@ -294,7 +294,7 @@ class Outputs(Targets):
         if holes is None or self.filled:
             return None
         found = sparse.csc_array(holes)
-        found = found if self.kept is None else found[:, self.kept]
+        found = found if self.kept_columns is None else found[:, self.kept_columns]
         return small_indices(found) if found.nnz else None
 
     @cached_property
@@ -330,7 +330,7 @@ class Outputs(Targets):
     def with_fill(self, X: Any, weights: np.ndarray | None = None) -> Outputs:
         if self.holes is None or self.filled:
             return self
-        standard = replace(self, scaling=STANDARD, weights=None, standard=None, kept=None)
+        standard = replace(self, scaling=STANDARD, weights=None, standard=None, kept_columns=None)
         standard = replace(standard, standard=standard._standard_of_known(weights))
         F = standard.Y if self.is_sparse else standard.Y.toarray()
         values, _ = filled_cells(X, F, self._holes_of_columns, weights)
@@ -355,9 +355,9 @@ class Outputs(Targets):
     def drop_empty(self) -> Outputs:
         """Without the constant columns of y, of which it warns by name."""
         scale = self.level_and_scale[1]
-        before = np.arange(self.width) if self.kept is None else self.kept
+        before = np.arange(self.width) if self.kept_columns is None else self.kept_columns
         keep = constant_columns(self.layout, scale, before, stacklevel=6)
-        return self if len(keep) == len(before) else replace(self, kept=keep)
+        return self if len(keep) == len(before) else replace(self, kept_columns=keep)
 
     def held(self, weights: np.ndarray | None = None) -> Outputs:
         """``weights``: how often each row counts in these means and scales, of known cells."""
@@ -416,7 +416,9 @@ class Outputs(Targets):
         """The known cells by means and factors of other rows, dense: what predictions of those rows are judged by."""
         cells = self.cells.toarray() if self.is_sparse else self.cells
         holes = None if self.holes is None else self.dense_holes()
-        return replace(self, cells=cells, holes=holes, filled=False, fill=None, kept=None, standard=(level, scale))
+        return replace(
+            self, cells=cells, holes=holes, filled=False, fill=None, kept_columns=None, standard=(level, scale)
+        )
 
     def describe(self) -> list[dict[str, Any]]:
         """Per column of y its name, kind, range or classes, and number of unknown cells, as plain data."""

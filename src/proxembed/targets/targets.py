@@ -38,12 +38,12 @@ class Output:
 
 class Targets(ABC):
     """Targets of n rows. ``Y`` is the factor F (n x c CSC, unknown cells stored as 0), ``unknown`` the mask of its
-    unknown cells (CSC bool, or None), ``kept`` the columns that F still has (None: all). ``LabelMatrix`` is the case of
-    0/1, ``Outputs`` that of numbers, or of columns of several kinds."""
+    unknown cells (CSC bool, or None), ``kept_columns`` those that F still has (None: all). ``LabelMatrix`` is the case
+    of 0/1, ``Outputs`` that of numbers, or of columns of several kinds."""
 
     Y: sparse.csc_array
     unknown: Any  # sparse.csc_array | None
-    kept: Any
+    kept_columns: Any
 
     if TYPE_CHECKING:  # of all rows; a block of rows has none of these
 
@@ -216,10 +216,10 @@ class Targets(ABC):
 
     def expand(self, columns: np.ndarray) -> np.ndarray:
         """An array with one column (or entry) per kept column of F, widened to all of them; zeros elsewhere."""
-        if self.kept is None:
+        if self.kept_columns is None:
             return columns
         full = np.zeros((*columns.shape[:-1], self.width))
-        full[..., self.kept] = columns
+        full[..., self.kept_columns] = columns
         return full
 
     @cached_property

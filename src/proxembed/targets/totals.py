@@ -184,12 +184,12 @@ class LabelBlock(LabelMatrix):
     @cached_property
     def nk(self) -> np.ndarray:
         """Rows per label, of all blocks."""
-        return self.totals.nk[self.kept]
+        return self.totals.nk[self.kept_columns]
 
     @property
     def gram(self) -> np.ndarray:
         """Y'Y of all blocks."""
-        return self.totals.gram[np.ix_(self.kept, self.kept)]
+        return self.totals.gram[np.ix_(self.kept_columns, self.kept_columns)]
 
     @property
     def squares(self) -> float:
@@ -199,12 +199,12 @@ class LabelBlock(LabelMatrix):
     @property
     def shared(self) -> np.ndarray:
         """Y'M^-1 Y of all blocks."""
-        return self.totals.shared[np.ix_(self.kept, self.kept)]
+        return self.totals.shared[np.ix_(self.kept_columns, self.kept_columns)]
 
     @property
     def shares(self) -> np.ndarray:
         """Y'M^-1 1 of all blocks."""
-        return self.totals.shares[self.kept]
+        return self.totals.shares[self.kept_columns]
 
     @property
     def several(self) -> Any:
@@ -222,7 +222,7 @@ class LabelBlock(LabelMatrix):
 
     def take(self, rows: Any) -> LabelMatrix:
         """The labels of some rows of this block, without the totals."""
-        return LabelMatrix(sparse.csc_array(self.Y.tocsr()[rows]), self.classes_, self.form, None, self.kept)
+        return LabelMatrix(sparse.csc_array(self.Y.tocsr()[rows]), self.classes_, self.form, None, self.kept_columns)
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct label sets of all blocks (u x c), and the index of its set for each row of this block."""
@@ -231,9 +231,9 @@ class LabelBlock(LabelMatrix):
         for key, number in order.items():
             sets[number, list(key)] = 1.0
         rows = self.Y.tocsr()
-        parts = np.split(self.kept[rows.indices], rows.indptr[1:-1])
+        parts = np.split(self.kept_columns[rows.indices], rows.indptr[1:-1])
         index = [order[tuple(sorted(part.tolist()))] for part in parts[: rows.shape[0]]]
-        return sets[:, self.kept], np.array(index, dtype=np.intp)
+        return sets[:, self.kept_columns], np.array(index, dtype=np.intp)
 
     def set_counts(self) -> np.ndarray:
         """Rows of each label set, in the order of ``groups``."""

@@ -250,7 +250,7 @@ def test_take_keeps_rows_in_order_and_drops_an_empty_mask():
 def test_drop_empty_and_expand():
     labels = LabelMatrix.of(np.insert(Y, 1, 0, axis=1))
     kept = labels.drop_empty()
-    assert kept.c == 3 and len(kept.classes_) == 4 and kept.kept.tolist() == [0, 2, 3]
+    assert kept.c == 3 and len(kept.classes_) == 4 and kept.kept_columns.tolist() == [0, 2, 3]
     np.testing.assert_array_equal(dense(kept), Y)
     np.testing.assert_array_equal(kept.expand(np.array([[1.0, 2.0, 3.0]])), [[1.0, 0.0, 2.0, 3.0]])
     np.testing.assert_array_equal(kept.expand(np.array([1.0, 2.0, 3.0])), [1.0, 0.0, 2.0, 3.0])

@@ -402,7 +402,7 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
         if isinstance(labels, LabelMatrix):
             super()._remember(labels)
         else:
-            self._kept_ = labels.kept
+            self._kept_ = labels.kept_columns
 
     def predict(self, X: Any) -> Any:
         """Predict rows X (m, d) in the form of y: labels as classes (m,), an indicator (m, c) or a list of m sets;
@@ -513,8 +513,8 @@ class BSSML(Unweighted, Coupling, labels="multi", keeps_unknown=True):
             positive = (labels.nk + 1.0) / (labels.known_counts + 2.0)
         else:
             positive = _numbers(self.class_prior)
-            if labels.kept is not None and positive.shape == labels.classes_.shape:
-                positive = positive[labels.kept]
+            if labels.kept_columns is not None and positive.shape == labels.classes_.shape:
+                positive = positive[labels.kept_columns]
         if positive.shape not in ((), (labels.c,)) or not np.all((positive > 0) & (positive < 1)):
             raise ValueError(
                 f"{type(self).__name__}: class_prior={self.class_prior!r} is not allowed; it must be one number in "

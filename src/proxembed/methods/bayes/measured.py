@@ -39,7 +39,7 @@ class MeasuredScores:
     def of(cls, outputs: Outputs, margin: float, times: np.ndarray | None = None) -> MeasuredScores:
         """The scores of outputs: F where they are numbers, signs where they are labels or classes."""
         level, scale = outputs.level_and_scale
-        kept = slice(None) if outputs.kept is None else outputs.kept
+        kept = slice(None) if outputs.kept_columns is None else outputs.kept_columns
         raw = (outputs.raw.toarray() if outputs.is_sparse else outputs.raw)[:, kept]
         unknown = None if outputs.unknown is None else outputs.unknown.toarray()
         numbers = np.concatenate([np.full(own.size, is_number(own)) for own in outputs.layout.columns])[kept]

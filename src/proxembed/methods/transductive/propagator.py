@@ -204,7 +204,7 @@ class Propagation(
         F = outputs.Y.toarray()
         self._mean_ = F[known].mean(axis=0)
         found = self._scored(W, known, sparse.csc_array(np.where(known[:, None], F - self._mean_, 0.0)))
-        self.solver_, self.n_iter_, self._kept_ = found.solver, found.steps, outputs.kept
+        self.solver_, self.n_iter_, self._kept_ = found.solver, found.steps, outputs.kept_columns
         self.scores_ = outputs.expand(found.scores)
         self.transduction_ = self._in_units(self.scores_)
 
@@ -370,7 +370,7 @@ class Propagation(
     @property
     def _kept(self) -> Any:
         """The columns of the scores that are shown: of labels that a labelled row has, or of F that vary; None: all."""
-        return self._labels.kept if "_labels" in vars(self) else self._kept_
+        return self._labels.kept_columns if "_labels" in vars(self) else self._kept_
 
     def transform(self, X: Any) -> Any:
         """The scores of rows X, (m, d) to (m, k), in X's float type: a column per label that a labelled row has, or per

@@ -276,7 +276,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
                 f"{type(self).__name__}: label_threshold={self.label_threshold!r} is not allowed: it must be a number "
                 f"above 0 and below 1, {every} such numbers, one for each label, or 'tuned'."
             )
-        return H if labels.kept is None else H[labels.kept]
+        return H if labels.kept_columns is None else H[labels.kept_columns]
 
     def _tuned(self, local: LocalWeights, known: np.ndarray, Y: np.ndarray) -> float:
         """Where micro F1 is largest on a fifth of the labelled rows, their soft labels from the features' weights."""
@@ -336,7 +336,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
         self.status_, self.trace_, self.n_iter_ = found.status, found.trace, len(found.trace)
         self.solver_, self.eigen_solver_ = found.trace[-1]["solver"], Z.solver
         self.cuts_ = np.full(len(self.classes_), self._cuts.mean())
-        self.cuts_[slice(None) if labels.kept is None else labels.kept] = self._cuts
+        self.cuts_[slice(None) if labels.kept_columns is None else labels.kept_columns] = self._cuts
         self.soft_labels_ = labels.expand(found.soft)
         self.transduction_ = self._decoded(found.labels)
         self.eigenvalues_, self.embedding_, self.n_components_ = Z.eigenvalues, Z.Z, Z.Z.shape[1]
