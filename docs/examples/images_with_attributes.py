@@ -48,8 +48,8 @@ for name, values in found.items():
 
 # %%
 # The map of the held-out images, coloured by the attribute *prime*: 2, 3, 5 and 7 lie apart from the other digits.
-# Images that would cover another one are left out. Under PCA, which sees no attributes, and under shuffled attributes
-# the two kinds mix.
+# Images that would cover another one are left out. Under PCA, which sees no attributes, the two kinds overlap;
+# under shuffled attributes they mix.
 
 plt.rc("font", size=17)
 colors = ("#d55e00", "#0072b2")

@@ -55,7 +55,7 @@ print(f"{'all 64 pixels':32s}               {everything:.3f}")
 # %%
 # The first two components of the held-out digits. Under LDA the classes overlap more than under the kernel form, which
 # spends its first two components on 0, 6 and 4 and crowds the others, but tells most of them apart. The same fit to
-# shuffled classes mixes them; 0 and 2 stand out in part, since their pixels differ most from the others.
+# shuffled classes mixes most of them.
 
 plt.rc("font", size=17)
 colors = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999", "#882255", "#999933")

@@ -79,8 +79,8 @@ print(f"all {X_train.shape[1]:,} words: {words_alone:.2f}")
 
 # %%
 # The map: t-SNE of all components of OPLS beside principal scores of the words. Held-out documents are placed by their
-# nearest training documents, without their tags. A few of the tags are named. The value is the mean Jaccard similarity
-# of a document's tags to those of its ten nearest training documents on the map.
+# nearest training documents, without their tags. A few of the tags are named. The printed value is the mean Jaccard
+# similarity of a document's tags to those of its ten nearest training documents on the map.
 
 NAMED = {
     "stats": "#0072b2",
@@ -110,8 +110,8 @@ axes["OPLS"].set(xlabel=f"n = {len(new)} held-out documents")
 plt.show()
 
 # %%
-# Under shuffled tags documents with similar words are still near each other, so colours form groups: the words alone
-# tell much. But the tags to which that map was fitted are not those of new documents.
+# Under shuffled tags, documents with similar words are still near each other, so that colours form some groups: the
+# words alone tell much. The printed value of that map is low: near documents do not share all of their tags.
 #
 # The first components, in words and in tags:
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from statistics import median
 
-from papers.bsml.published import DRAW, DRAWS, PUBLISHED, REDRAWN, RELEVANCE, TIMED, Published
+from papers.bsml.published import DRAW, DRAWS, FIRST_DRAWS, PUBLISHED, REDRAWN, RELEVANCE, TIMED, Published
 from papers.bsml.readings import HAMMING
 from papers.bsml.words import WORDS, Curves, Words, reductions_are_fastest
 from papers.claim import claim
@@ -42,13 +42,15 @@ def _sentence(each: Words, held: Parts, runs: Sequence[Mapping]) -> dict:
     number, drawn = draws_of(held, each.data)
     if number < LEAST or each.judge is reductions_are_fastest:
         return claim(each.published, each.where, each.data, given)
-    labels = f"{each.data}, {number} random splits"
+    labels = f"{each.data}, {number} {'further ' * (each.data in FIRST_DRAWS)}random splits"
     return {**claim(each.published, each.where, labels, each.judge(Curves(drawn))), "given": asdict(given)}
 
 
 def draws_of(parts: Parts, data: str) -> tuple[int, list[Mapping]]:
-    """How many random draws of a set's split there are, and their entries, each with its ``draw``."""
-    names = {draw: DRAW.format(data, draw) for draw in range(1, DRAWS.get(data, 0) + 1)}
+    """How many random draws of a set's split are judged, and their entries, each with its ``draw``: of a set with
+    further draws these alone, as the first ones have chosen it for them."""
+    numbers = range(1 + FIRST_DRAWS.get(data, 0), 1 + DRAWS.get(data, 0))
+    names = {draw: DRAW.format(data, draw) for draw in numbers}
     known = {draw: parts[name] for draw, name in names.items() if parts.get(name)}
     return len(known), [{**entry, "draw": draw} for draw, entries in known.items() for entry in entries]
 

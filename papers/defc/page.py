@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from papers.defc import criteria as defc_criteria
-from papers.defc.findings import CRITERIA_ENDING, draw_words
+from papers.defc.findings import CRITERIA_ENDING, best_rival, draw_words
 from papers.defc.parts import REUTERS, ROLL_NOISE
 from papers.defc.rivals import GA, PUBLISHED, PUBLISHED_SWITCHES, REDUCED, RIVALS
 from papers.defc.trials import LEAST, PATIENCE, PERMUTED
@@ -119,8 +119,7 @@ def _overview(found: Mapping[str, Any]) -> str:
     rows = []
     for part, against in found["against"].items():
         tables = found["tables"][part]
-        known = [name for name in RIVALS if name in tables and tables[name]["test"] is not None]
-        best = max(known, key=lambda name: tables[name]["test"]) if known else None
+        best = best_rival(tables)
         scores = [_score(tables.get(name, {}).get("test")) for name in (GA, REDUCED)]
         rival = DASH if best is None else f"{best} {tables[best]['test']:.4f}"
         cells = [*scores, rival, DASH if best is None else _difference(against[GA].get(best))]

@@ -22,7 +22,7 @@ from papers.ssdr_mc.claims import claims
 from papers.ssdr_mc.entrants import TUNED, Alternated, Scored, as_printed, clipped, entrants
 from papers.ssdr_mc.images import image_draw
 from papers.ssdr_mc.page import figures, page
-from papers.ssdr_mc.results import IMAGE_PART, SPLIT_PART, draw_part, surface_part
+from papers.ssdr_mc.results import IMAGE_PART, PLANNED_DRAWS, SPLIT_PART, draw_part, surface_part
 from papers.ssdr_mc.rows import TEXT, LabelledRows, rows_of
 from papers.ssdr_mc.surface import row_of_surface
 from proxembed.data import read
@@ -45,7 +45,7 @@ class Plan:
     """
 
     seed: int = 0
-    draws: int = 10
+    draws: int = PLANNED_DRAWS
     shares: tuple[float, ...] = (0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
     cut: float = 0.3
     tuned_shares: tuple[float, ...] = (0.05, 0.2, 0.35, 0.5)

@@ -16,6 +16,7 @@ from papers.ssdr_mc.images import FIRST, LAST, SIZES, SUPERVISED, UNSUPERVISED, 
 from papers.ssdr_mc.results import (
     IMAGE_PART,
     NEAR,
+    PLANNED_DRAWS,
     SPLIT_PART,
     SURFACE,
     Curves,
@@ -30,8 +31,8 @@ from papers.ssdr_mc.rows import TEXT
 CURVES, SURFACES = "curves.svg", "surface.svg"
 DIFFERENCES = """## How it was done, and what differs from the paper
 
-- {draws} draws, not fifty, and {shares} shares, not twenty; the draws are the same for all methods,
-  and choose labelled rows among the same rows, so that an interval says nothing of other data. The paper pools all
+- {draws} draws (planned: {planned}), not fifty, and {shares} shares, not twenty; the draws are the same for all
+  methods, and choose labelled rows among the same rows, so that an interval says nothing of other data. The paper pools all
   results in its test, which it does not name; here the mean of all sets and shares is one number a draw, judged at the
   paper's level.
 {rule}
@@ -156,6 +157,7 @@ def _differences(record: Mapping[str, Any]) -> str:
     parts, plan = record["parts"], record["plan"]
     return DIFFERENCES.format(
         draws=max(map(len, drawn(parts).values()), default=0),
+        planned=PLANNED_DRAWS,
         surfaces=max(map(len, drawn(parts, SURFACE).values()), default=0),
         shares=len(plan["shares"]),
         text=f"{record['sets'][TEXT]['n']:,}" if TEXT in record["sets"] else "some",

@@ -18,6 +18,7 @@ Entry = Mapping[str, Any]
 Parts = Mapping[str, list[dict]]
 SPLIT_PART, IMAGE_PART = "{}, published split", "digit images"
 DRAW, SURFACE = ", draw ", ", alpha and threshold"
+PLANNED_DRAWS = 10
 NEAR = 0.02  # micro F1 so far below the best of a grid is excellent
 WIDER = 0.05  # the second look at its area, and the box of accurate settings
 

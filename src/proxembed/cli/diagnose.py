@@ -59,7 +59,7 @@ def diagnose(
         from proxembed.features.encoded import with_encoder
         from proxembed.workflow.one_fit import diagnose_method, method_with
 
-        seed, columns, own = given["seed"], table_options(given), named_encoder(encoder)
+        seed, columns, own = given["seed"], table_options(given), named_encoder(encoder, memory=memory, sample=sample)
         covariates = covariates_beside(file, columns, given)
         large = large_table(file, columns, memory, sample, seed) if own is None else None
         if large is not None and covariates is not None:

@@ -83,17 +83,18 @@ def fit(
         if out is not None:
             check_model_path(check_suffix(out))
         check_dask(dask, file, standard)
-        seed, columns, own = given["seed"], table_options(given), named_encoder(encoder)
+        seed, columns, own = (
+            given["seed"],
+            table_options(given),
+            named_encoder(encoder, memory=memory, sample=sample, dask=dask),
+        )
         made = partial(method_with, method, size, dict(map(setting, settings or [])), seed)
 
         def by_sums(single: bool) -> bool:
             return fits_from_sums(made(several_labels=not single))
 
-        large = (
-            None
-            if standard or own is not None
-            else large_table(file, columns, memory, sample, seed, dask is not None, by_sums)
-        )
+        whole = standard or own is not None
+        large = None if whole else large_table(file, columns, memory, sample, seed, dask is not None, by_sums)
         dataset = with_encoder(dataset_from(file, **columns), own) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset

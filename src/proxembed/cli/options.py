@@ -142,10 +142,14 @@ def save_rival(found: Any, name: str | None, progress: Callable[..., None]) -> N
         found.keep(name)
 
 
-def named_encoder(text: str | None) -> Any:
-    """The transformer that --encoder MODULE:NAME means; None without one."""
+def named_encoder(text: str | None, **by_parts: Any) -> Any:
+    """The transformer that --encoder MODULE:NAME means; None without one. A ValueError beside an option for rows that
+    are read by parts."""
     if text is None:
         return None
+    if given := next((name for name, value in by_parts.items() if value is not None), None):
+        both = f"--encoder {text} needs all rows at once, and --{given} is for rows read by parts"
+        raise ValueError(f"{both}; leave one out.")
     from proxembed.features.encoded import check_encoder
 
     module, colon, name = text.partition(":")

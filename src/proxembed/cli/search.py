@@ -57,7 +57,11 @@ def search(
         from proxembed.features.encoded import with_encoder
         from proxembed.workflow.options import SearchOptions
 
-        options, columns, own = program_options(SearchOptions, given), table_options(given), named_encoder(encoder)
+        options, columns, own = (
+            program_options(SearchOptions, given),
+            table_options(given),
+            named_encoder(encoder, memory=memory, sample=sample),
+        )
         large = large_table(file, columns, memory, sample, options.seed) if test is None and own is None else None
         if large is None:
             dataset = with_encoder(training_data(file, **columns, test=test), own)

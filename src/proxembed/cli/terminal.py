@@ -284,7 +284,7 @@ def print_cut(console: Any, cut: Mapping[str, Any]) -> None:
     """Print whether anything was cut, why, and the command that cuts nothing; the page lists the cuts."""
     from rich.text import Text
 
-    told = ["listed on the page, by the verdict that it weakens." if cut["lines"] else cut["what"]]
+    told = ["the page lists it, with the verdicts that it weakens." if cut["lines"] else cut["what"]]
     reason = " ".join(filter(None, (*told, cut["why"], cut["undo"])))
     console.print(Text.assemble(("What was cut: ", "bold"), reason))
     if cut["command"]:
@@ -292,8 +292,8 @@ def print_cut(console: Any, cut: Mapping[str, Any]) -> None:
 
 
 def print_verdict(verdict: dict[str, Any]) -> None:
-    """Print the answer in one sentence, then per goal one sentence, what to do, and its command; figures and intervals
-    stand on the page."""
+    """Print the answer in one sentence, then per goal one sentence, what to do, and its command; the figures behind
+    them are on the page."""
     from rich.console import Console
     from rich.text import Text
 
@@ -308,8 +308,6 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     for goal in verdict["goals"].values():
         if goal.get("lead"):
             print_advice(console, goal["lead"], goal)
-            if goal.get("command_note"):
-                console.print(Text(goal["command_note"], "dim"))
             console.print()
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
@@ -330,12 +328,14 @@ def print_verdict(verdict: dict[str, Any]) -> None:
 
 
 def print_advice(console: Any, advice: str, goal: dict[str, Any]) -> None:
-    """Print what to do about a goal, and the command."""
+    """Print what to do about a goal, the command, and what stands in it for something else."""
     from rich.text import Text
 
     console.print(Text(advice, "bold"))
     if goal.get("command"):
         console.print(Text(f"    {goal['command']}"), soft_wrap=True)
+    if goal.get("command_note"):
+        console.print(Text(goal["command_note"], "dim"))
 
 
 @contextmanager

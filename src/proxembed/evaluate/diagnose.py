@@ -51,7 +51,7 @@ from proxembed.targets.targets import Targets
 from .component_tests import component_tests
 from .foreign import embedding_method, last_step
 from .part import make_part, unscaled_part
-from .scoring import Embedding, OutputReadings, Readings, fitted, readings_of
+from .scoring import Embedding, OutputReadings, Readings, fitted_on_part, readings_of
 
 
 def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, groups: Any = None) -> Any:
@@ -560,7 +560,7 @@ def _readings(
         else:
             given = None if isinstance(labels, Outputs) else take_labels(y, train)
             part = unscaled_part(X, labels, train, held_out, given=given, **units)
-            found = fitted(method, part, part.weights)
+            found = fitted_on_part(method, part, part.weights)
         yield readings_of(found, part, dtype)
 
 

@@ -34,7 +34,7 @@ from .layouts import fitted_layout, map_of
 from .measured_classes import class_columns
 from .part import KEPT_ROWS, Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import Embedding, OutputReadings, Readings, embed, fitted, own_embedding, own_scores, readings_of
+from .scoring import Embedding, OutputReadings, Readings, embed, fitted_on_part, own_embedding, own_scores, readings_of
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
@@ -336,10 +336,10 @@ def output_evidence(
             for name, Z, Z_new, each in shown[1:]:
                 honest = _output_plane(name, _honest_places(method, Z, each), Z_new, each, wide)
                 planes.append(replace(honest, honest=True))
-        found = fitted(with_size(method, max(sizes, default=None)), part, part.weights)
-        each = {k: Embedding(*found.at(k), own=found.own) for k in sizes if k <= found.Z.shape[1]}
-        scores = {k: readings_of(own, part).fitted_scores for k, own in each.items()}
-        explained = {k: r2(part.Y, own, part.known_weights)[0] for k, own in scores.items()}
+        found = fitted_on_part(with_size(method, max(sizes, default=None)), part, part.weights)
+        embeddings = {k: Embedding(*found.at(k), own=found.own) for k in sizes if k <= found.Z.shape[1]}
+        scores = {k: readings_of(embedding, part).fitted_scores for k, embedding in embeddings.items()}
+        explained = {k: r2(part.Y, fitted_scores, part.known_weights)[0] for k, fitted_scores in scores.items()}
         every = OutputReadings(part.X, part.X_held_out, part)
         raw = every.readout.scores(part.X_held_out) if class_columns(dataset.targets) else None
     return OutputEvidence(part.rows, planes, explained, raw)

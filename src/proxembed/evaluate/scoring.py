@@ -214,7 +214,7 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
         fresh, weights = with_size(estimator, k), weights_for(arm, part)
         if isinstance(fresh, Layout) and weights is None:
             return Embedding(*map_of(fitted_layout(fresh, part), part), bounded)
-        found = fitted(fresh, part, weights)._replace(bounded=bounded)
+        found = fitted_on_part(fresh, part, weights)._replace(bounded=bounded)
         if not (np.isfinite(found.Z).all() and np.isfinite(found.Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
         return found
@@ -243,7 +243,7 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
     return found
 
 
-def fitted(method: Any, part: Part, weights: np.ndarray | None) -> Embedding:
+def fitted_on_part(method: Any, part: Part, weights: np.ndarray | None) -> Embedding:
     """The embeddings of a part by a method, with what it predicts labels or numbers by itself; ``weights``: how often
     each training row counts."""
     given = method, *part.rows_for(method), weights, part.groups
@@ -303,10 +303,10 @@ def reads_decisions(pairs: Pairs) -> bool:
 
 
 class Measured(NamedTuple):
-    """One embedding on the held-out rows: the values of measures, and what is kept by the names of ``KeptByKey``."""
+    """One embedding on the held-out rows: the values of measures, and what is held by the names of ``KeptByKey``."""
 
     values: dict[tuple[str, str], tuple[float, int]]
-    kept: dict[str, Any]
+    held: dict[str, Any]
 
 
 def decided_counts(part: Part, labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -705,11 +705,11 @@ def _fit_and_measure(
         found = readings.measured(measures, pairs)
         if measures.similarities and not (arm.rival or numbers):
             whole, alone = readings.exchanged(measures.similarities[0].n_neighbors)
-            found.kept.update(exchanged=whole, exchanged_alone=alone)
+            found.held.update(exchanged=whole, exchanged_alone=alone)
         if decides and kind is not lookup:
-            found.kept["decisions"] = readings.decisions
+            found.held["decisions"] = readings.decisions
         if keeps:
-            found.kept["kept"] = part.kept_share(*places)
+            found.held["kept"] = part.kept_share(*places)
         return found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
@@ -757,7 +757,7 @@ def _add(
         return
     measure, readout = pairs[0]
     scores.curve.setdefault(width, measure.score(found.values[measure.name, readout][0]))
-    for name, value in found.kept.items():
+    for name, value in found.held.items():
         if value is not None:
             getattr(scores, name)[key] = value
 

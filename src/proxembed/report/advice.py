@@ -17,9 +17,9 @@ from .plain_words import (
     UNTOLD,
     above_base,
     given_words,
-    goal_option,
     largest_loss,
     merely_sorts,
+    option_words,
     own_words,
     place_of_rival,
     place_words,
@@ -31,6 +31,7 @@ from .plain_words import (
 
 SAVED = " (the saved model)"
 AS_FEATURES = ", which are as good"
+NEAREST = f"the ten nearest rows in {ALL_FEATURES}"
 DO, FIRST = "What to do", "If you do only one thing"
 DOES = {"predict": "predict with", "neighbours": "find neighbours with", "map": "use the map of"}
 OURS, RIVAL, FEATURES, SAVED_RIVAL, NOBODY = "ours", "rival", "features", "saved rival", ""
@@ -69,7 +70,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         return f"{DOES[name]} {goal['rival']['arm']}{_where_lookup_holds(name, goal)}{_search_for_goal(name, goal)}."
     ours = _ours(name, goal)
     if asks_for_maps(name, goal):
-        option = goal_option("map", goal.get("in_python", False))
+        option = option_words("goal", "map", goal.get("in_python", False))
         return f"search with {option} before you use a map: it also compares maps laid out from all components."
     if name == "map":
         other = goal["base"]["arm"] if goal["base"]["k"] else "use no map"
@@ -83,13 +84,15 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
         level = _as_good(name, goal, ours) if taken == OURS else "keep the features"
-        near = ", or the ten nearest rows in all features, which do as well" * (goal.get("by_neighbours") is not None)
-        told = {BETTER: f"use {ours} {_purpose(name, goal)}{near}", LEVEL: level, WORSE: f"keep the features {purpose}"}
+        near = said == BETTER and goal.get("by_neighbours") is not None
+        told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: level, WORSE: f"keep the features {purpose}"}
         if merely_sorts(goal):
             return f"{told.get(said) or _unless(name, goal, told[WORSE], '')}."
         said_already = place == AS_GOOD and said == LEVEL and taken == OURS
         if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL) and not said_already:
-            return f"{told[said]}, or take {goal['rival']['arm']}, which {place_words(place, goal)}."
+            both = f"{told[said]}, or take {goal['rival']['arm']}, which {place_words(place, goal)}"
+            return f"{both}{f'; {NEAREST} do as well' * near}."
+        told[BETTER] += f", or {NEAREST}, which do as well" * near
     if said == CANNOT_TELL:
         return f"{_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
     return f"{told[said]}."
@@ -98,7 +101,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
 def _search_for_goal(name: str, goal: Mapping[str, Any]) -> str:
     """That a search for a goal may turn the order of a rival and the embedding, where the search was for another."""
     turned = bool(goal.get("short_search")) and name != goal.get("asked", name)
-    option = goal_option(name, goal.get("in_python", False))
+    option = option_words("goal", name, goal.get("in_python", False))
     return f"; a search with {option} compares embeddings that are chosen for this goal" * turned
 
 
@@ -175,10 +178,8 @@ def _ours(name: str, goal: Mapping[str, Any]) -> str:
 
 def _saving_option(name: str, goal: Mapping[str, Any]) -> str:
     """The option of a search that saves the embedding of a goal, of the program or of Python."""
-    in_python = goal.get("in_python", False)
-    if goal.get("hidden"):
-        return "embedding=True" if in_python else "--embedding"
-    return goal_option(name, in_python)
+    option = ("embedding", True) if goal.get("hidden") else ("goal", name)
+    return option_words(*option, goal.get("in_python", False))
 
 
 def not_saved(name: str, goal: Mapping[str, Any], saved: str) -> str:

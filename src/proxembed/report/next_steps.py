@@ -25,6 +25,7 @@ from .plain_words import (
     counted,
     entry_of,
     measured,
+    option_words,
     size_words,
 )
 
@@ -39,7 +40,8 @@ FLAGS = (
 PLACED = ("--out", "-o", "--resume")
 REPLACED = (*PLACED, "--goal", "--keep-rival", "--embedding", "--json")  # by those of another run
 # Options of a search that say how the data are read.
-OF_TABLE = {f"--{name.replace('_', '-')}" for name in declared(Columns)} | {"--no-header", "--test", "--seed"}
+OF_TABLE = {f"--{name.replace('_', '-')}" for name in declared(Columns)}
+OF_TABLE |= {"--no-header", "--test", "--encoder", "--seed"}
 GROUPS_GIVEN = r", groups=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|[^,)]*)"  # of a call
 MODEL = "model.skops"
 COSINE = "--cosine"  # of ``transform``
@@ -123,13 +125,13 @@ class Run:
         what = "your own new rows" if self.in_python else "a file of your own new rows"
         return f"{self.new_rows} stands for {what}, with the columns of {like}; the {targets} may be missing."
 
-    def kept_at(self, rival: str, verb: str = "", flag: str = "", fitted: int | None = None) -> str:
+    def kept_at(self, rival: str, verb: str = "", flag: str = "", n_fitted: int | None = None) -> str:
         """Where a search that keeps a rival writes its model, in words, and the command that uses it (``verb``);
-        ``fitted``: the training rows that it is fitted on, if not on all rows."""
+        ``n_fitted``: how many training rows it is fitted on, if not on all rows."""
         file = f"{self.folder}-{rival.replace(' ', '-')}/rival.skops"
         use = f" To use it: proxembed {verb} {shlex.quote(file)} {self.new_rows}{flag}." if verb else ""
         use += f" {self.searched}" * bool(use and flag)
-        rows = "rows of its fit" if fitted is None else f"{fitted:,} training rows that it is fitted on"
+        rows = "rows of its fit" if n_fitted is None else f"{n_fitted:,} training rows that it is fitted on"
         use += f" It places the {rows} by their labels, and all others by their forest scores." * bool(
             use and flag and rival == LOOKUP
         )
@@ -230,7 +232,7 @@ class Run:
 
 def copies_remedy(run: Run | None) -> str:
     """How to keep a copy of a test row out of training, in the program or in Python."""
-    how = f"groups={COPIES!r}" if run is not None and run.in_python else f"--groups {COPIES}"
+    how = option_words("groups", COPIES, run is not None and run.in_python)
     return f"To remove the cause, drop the copies, or keep them together ({how})."
 
 

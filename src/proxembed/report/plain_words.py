@@ -300,17 +300,20 @@ def highest_words(goal: Mapping[str, Any]) -> str:
     return f"the highest other compared on the rows scored here is {goal['highest']['arm']}"
 
 
-def goal_option(name: str, in_python: bool) -> str:
-    """The option of a search for a goal, of the program or of Python."""
-    return f"goal={name!r}" if in_python else f"--goal {name}"
+def option_words(name: str, value: object, in_python: bool) -> str:
+    """An argument of Python with its value, such as goal='map', or the option of the program that is the same."""
+    if in_python:
+        return f"{name}={value!r}"
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value is True else f"{flag} {value}"
 
 
 def laid_out_words(goal: Mapping[str, Any], in_python: bool = False) -> str:
     """The same as a line of what was cut."""
-    best = goal["laid_out"]
+    best, option = goal["laid_out"], option_words("goal", "map", in_python)
     return (
         f"maps laid out from all components are drawn, but not compared; the best of these ({best['title']}) has "
-        f"{short(best['score'])}, the map of the verdict {short(goal['value'])}: use {goal_option('map', in_python)} "
+        f"{short(best['score'])}, the map of the verdict {short(goal['value'])}: use {option} "
         "before you use one"
     )
 

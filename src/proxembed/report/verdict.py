@@ -45,6 +45,7 @@ from .plain_words import (
     measure_words,
     measured,
     merely_sorts,
+    option_words,
     other_map,
     per_cent,
     place_of_rival,
@@ -108,8 +109,7 @@ def worded(
     more["note"] = _note({**verdict, "goals": goals}, summary, told["refitted"])
     facts, copies = summary["dataset"], copies_words(verdict, goals)
     more["warnings"] = verdict_warnings(facts, summary.get("protocol", {}), copies, run)
-    known = run is not None and run.is_search and facts.get("groups") is None
-    grouped = run.for_copies() if run is not None and known else ""
+    grouped = run.for_copies() if run is not None and run.is_search and facts.get("groups") is None else ""
     more["warning_command"] = grouped * bool(facts.get("duplicate_rows"))
     return {**summary, "verdict": {**verdict, **told, "goals": goals, **more}}
 
@@ -280,7 +280,7 @@ def _answer(goals: dict[str, dict[str, Any]], summary: dict[str, Any], run: Run 
         return ""
     name, goal = saved["arm"], goals["predict"]
     told = "Use all features with a ridge: they predict" if name == ALL_FEATURES else f"Use {name}: it predicts"
-    option = "embedding=True" if run is not None and run.in_python else "--embedding"
+    option = option_words("embedding", True, run is not None and run.in_python)
     rival = goal.get("rival")
     other = rival if rival is not None and rival["arm"] == name else {**goal, "value": goal["base"]["value"]}
     lead = lead_text(-other["gain"], other.get("interval")).removeprefix("ahead ")

@@ -17,7 +17,7 @@ from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
 
 from .next_steps import Run
-from .plain_words import goal_option, measure_words, size_words
+from .plain_words import measure_words, option_words, size_words
 from .sections import SHOWN_LABELS, unit_square
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
@@ -462,7 +462,7 @@ def map_words(summary: dict[str, Any], found: dict[str, Any] | None, run: Run | 
     if not found or goal is None:
         return ""
     judged = f"{goal['arm']} at k = {goal['k']} ({goal['measure']} {number(goal['value'])})"
-    option = goal_option("map", run is not None and run.in_python)
+    option = option_words("goal", "map", run is not None and run.in_python)
     if "scores" in found:
         drawn = "" if run is None else run.draws(goal["arm"])
         return (

@@ -6,7 +6,7 @@ from sklearn.preprocessing import StandardScaler
 from proxembed import load
 from proxembed.cli.options import named_encoder
 from runs import program, succeeded
-from unit.cli.model_files import FIT, several_labels_csv
+from unit.cli.model_files import FIT, refused, several_labels_csv
 
 MODULE = """from sklearn.preprocessing import StandardScaler
 ready = StandardScaler(with_mean=False)
@@ -45,14 +45,11 @@ def test_what_names_no_transformer_is_refused(text, message):
 
 
 def test_fit_diagnose_and_map_take_one(tmp_path):
-    table = (
-        several_labels_csv(tmp_path / "tags.csv"),
-        *FIT,
-        "-m",
-        "opls",
-        "--encoder",
-        "sklearn.preprocessing:StandardScaler",
-    )
+    given = "--encoder sklearn.preprocessing:StandardScaler"
+    table = (several_labels_csv(tmp_path / "tags.csv"), *FIT, "-m", "opls", *given.split())
+    for option, value in (("--memory", "1GB"), ("--sample", 50), ("--dask", "local")):
+        message = f"{given} needs all rows at once, and {option} is for rows read by parts; leave one out."
+        refused(program("fit", *table, option, value, "-o", tmp_path / "no.skops"), message)
     succeeded(program("fit", *table, "-o", tmp_path / "m.skops"))
     assert [type(step).__name__ for _, step in load(tmp_path / "m.skops").steps][:2] == ["RowEncoder", "Scaling"]
     done = succeeded(program("diagnose", *table, "--shuffles", 1, "--halves", 1, "--folds", 2, "-j", 1))

@@ -14,9 +14,11 @@ from hypothesis.extra import numpy as arrays_of
 from scipy import sparse
 
 from designs import WHOLE
+from proxembed import TableEncoder
 from proxembed.data import DataError, Dataset, read
 from proxembed.data.readers import arff
 from proxembed.data.readers.arff import Attribute, _SparseRows
+from proxembed.tables import TableRows
 
 DENSE = b"""@relation 'toy set: -C 2'
 % a note
@@ -99,6 +101,11 @@ def damaged(draw, whole):
     return whole
 
 
+def test_a_header_with_odd_values_makes_a_table():
+    test = DENSE.replace(b"second {0,1}", b"second {0,e second {0,1}")
+    attempt({"t-train.arff": DENSE, "t-test.arff": test}, test="t-test.arff")
+
+
 def attempt(files, test=None, labels=None):
     """Read the first of the files: a data set, or a DataError of one sentence that names one of the files."""
     with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +120,8 @@ def attempt(files, test=None, labels=None):
             assert text.endswith((".", "?")) and text.isprintable() and len(text) < 600, text
         else:
             assert isinstance(data, Dataset)
-            kept = data.X.data if sparse.issparse(data.X) else data.X
+            X = TableEncoder().fit_transform(data.X) if isinstance(data.X, TableRows) else data.X
+            kept = X.data if sparse.issparse(X) else X
             assert data.X.shape[0] == data.Y.shape[0] and np.isfinite(kept).all()
             assert "".join(data.feature_names + data.label_names).encode()  # can be written to a report
             assert len(data.feature_names) == data.X.shape[1] and len(data.label_names) == data.Y.shape[1]

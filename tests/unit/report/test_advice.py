@@ -64,6 +64,12 @@ def test_neighbours_in_the_features_that_predict_as_well_are_a_choice():
     assert advice("predict", goal) == "use OPLS at k = 5 to predict."
     told = advice("predict", {**goal, "by_neighbours": 0.77})
     assert told == "use OPLS at k = 5 to predict, or the ten nearest rows in all features, which do as well."
+    rival = {"arm": "logistic regression", "k": None, "value": 0.77, "interval": (-0.002, 0.002)}
+    told = advice("predict", {**goal, "by_neighbours": 0.77, "rival": rival, "margin": 0.005})
+    assert told == (
+        "use OPLS at k = 5 to predict, or take logistic regression, which is as good as the embedding; the ten nearest "
+        "rows in all features do as well."
+    )
 
 
 def test_a_rival_of_a_goal_that_was_not_searched_for_may_be_overtaken():
