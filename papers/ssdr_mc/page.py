@@ -32,9 +32,9 @@ CURVES, SURFACES = "curves.svg", "surface.svg"
 DIFFERENCES = """## How it was done, and what differs from the paper
 
 - {draws} draws (planned: {planned}), not fifty, and {shares} shares, not twenty; the draws are the same for all
-  methods, and choose labelled rows among the same rows, so that an interval says nothing of other data. The paper pools all
-  results in its test, which it does not name; here the mean of all sets and shares is one number a draw, judged at the
-  paper's level.
+  methods, and choose labelled rows among the same rows, so that an interval says nothing of other data. The paper
+  pools all results in its test, which it does not name; here the mean of all sets and shares is one number a draw,
+  judged at the paper's level.
 {rule}
 - Figures 1 and 2 show 50 images of faces, ten of each of five people, and these in two dimensions; the images are not
   published, so that images of digits stand for them: five digits drawn at random, ten images of each with grey values

@@ -178,8 +178,8 @@ def _ours(name: str, goal: Mapping[str, Any]) -> str:
 
 def _saving_option(name: str, goal: Mapping[str, Any]) -> str:
     """The option of a search that saves the embedding of a goal, of the program or of Python."""
-    option = ("embedding", True) if goal.get("hidden") else ("goal", name)
-    return option_words(*option, goal.get("in_python", False))
+    in_python = goal.get("in_python", False)
+    return option_words("embedding", True, in_python) if goal.get("hidden") else option_words("goal", name, in_python)
 
 
 def not_saved(name: str, goal: Mapping[str, Any], saved: str) -> str:
